@@ -27,7 +27,7 @@ from vocabularies import o200k
 
 from jury_actors.messages import Job, RunContext
 from jury_actors.runtime import RuntimeConfig, drive, in_process_runtime
-from jury_cases.files import CaseFiles
+from jury_cases.case_files import CaseFiles
 from jury_cases.labels import Labels
 from jury_cases.options import CaseOptions
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from vocabularies import counters
 
-from jury_cases.files import CaseFiles
+from jury_cases.case_files import CaseFiles
 from jury_cases.labels import Labels
 from jury_cases.options import CaseOptions
 from jury_debate import datamark

@@ -103,13 +103,8 @@ def annotators(matrix: VoteMatrix, labels: pa.Table, *, epsilon: float = EPSILON
     """Compare annotators with each other, and the votes of one round with them.
 
     Args:
-        matrix: the votes.
         labels: rows of `label_schema.LABELS`; cases without ballots are ignored.
         epsilon: what a human's higher cost is worth, as a share of cases (0.1-0.2 in the paper).
-
-    Raises:
-        BadLabels: see `labels.check_labels`.
-        UnknownVerdict: a label is not declared in the scale.
     """
     humans = annotations(matrix, labels)
     counts = tallies(humans.votes, len(humans.scale.categories)).astype(np.int64)
@@ -138,10 +133,6 @@ def annotations(matrix: VoteMatrix, labels: pa.Table) -> VoteMatrix:
     """The labels of the cases of `matrix` as votes: a unit is a case, a seat an annotator.
 
     `agreement.agreement` of these votes is the annotators' own agreement.
-
-    Raises:
-        BadLabels: see `labels.check_labels`.
-        UnknownVerdict: a label is not declared in the scale.
     """
     checked = check_labels(labels)
     case_clusters = np.zeros(len(matrix.case_names), dtype=np.int64)

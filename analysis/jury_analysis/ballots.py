@@ -123,13 +123,7 @@ def check(table: pa.Table, columns: Sequence[str] = SCHEMA.names) -> pa.Table:
     memory; `decoded` makes it plain.
 
     Args:
-        table: the ballots.
         columns: the names of those to check and keep, `STATISTICS_COLUMNS` among them; all by default.
-
-    Raises:
-        BadBallots: a column is missing, unknown or of another type; a value is null, not finite or out of its range;
-            a verdict beside an abstention, or none beside a vote; a vote occurs twice; rows of one debate name
-            different cases, clusters, labels or panels. The message names the column, a value and the debate.
     """
     known = {field.name for field in (*SCHEMA, *_BESIDE)}
     unknown = [name for name in table.column_names if name not in known]

@@ -9,17 +9,24 @@ import numpy as np
 import pyarrow as pa
 
 from jury_analysis.ballots import SCHEMA, check
-from jury_analysis.certificate import Certificate, fewest_labels
-from jury_analysis.certification import certify
+from jury_analysis.certificate import Certificate, certify, fewest_labels
 from jury_analysis.errors import AnalysisError, BadBallots, BadSplit, TooFewLabels
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import proportion
 from jury_analysis.labels import label_ballots, resolve
-from jury_analysis.last_votes import STEP_COLUMNS, LastVotes, last_votes
 from jury_analysis.reasons import NONE_ACCEPTED
 from jury_analysis.report_object import json_object
 from jury_analysis.scale import OURS, Exclusion, Scale, one_panel, without_simulated
-from jury_analysis.verdict_signals import FITTED, AnySignal, fit_signal, levels, signal_values
+from jury_analysis.verdict_signals import (
+    FITTED,
+    STEP_COLUMNS,
+    AnySignal,
+    LastVotes,
+    fit_signal,
+    last_votes,
+    levels,
+    signal_values,
+)
 from jury_analysis.vote_matrix import Bools, Floats, VoteMatrix
 from jury_events.calibration import Harm, ShareSignal, SignalKind
 from jury_events.canonical import canonical_json
@@ -42,9 +49,7 @@ def split_clusters(matrix: VoteMatrix, shares: tuple[float, float, float], seed:
     The same names and seed give the same parts, in whatever order the cases come.
 
     Args:
-        matrix: its clusters.
         shares: of the clusters, in percent, for fit, certify and test; they sum to 100.
-        seed: of the draw.
     """
     order = sorted(matrix.cluster_names, key=lambda name: sha256(f"{seed}\0{name}".encode()).digest())
     ends = [round(len(order) * sum(shares[: place + 1]) / 100) for place in range(len(PARTS))]
@@ -57,11 +62,7 @@ def named_parts(matrix: VoteMatrix, cases: Mapping[str, Collection[str]]) -> Par
     """The parts as lists of cases; cases in none of them are left out.
 
     Args:
-        matrix: its cases and clusters.
         cases: ids of cases by part (`PARTS`); a part that is absent is empty.
-
-    Raises:
-        BadSplit: a case is in two parts, two cases of one cluster are, or a list has a case that is not there.
     """
     of_case: dict[str, str] = {}
     for part in PARTS:
@@ -195,19 +196,7 @@ def calibrate(
     """Find the lowest certified threshold.
 
     Args:
-        ballots: rows of `ballots.SCHEMA`.
         labels: rows of `labels.LABELS`, which win over the labels of the ballots.
-        options: the defaults if None.
-
-    Raises:
-        BadBallots: the table is no table of ballots, or has no vote of a juror.
-        BadLabels: the labels are no table of labels.
-        UnknownVerdict: a verdict or label is not declared in the scale.
-        OnlySimulated: all debates are simulated, and `options.simulated` is off.
-        MixedPanels: the debates are of several panels.
-        BadSplit: parts overlap, or one that is needed is empty.
-        TooFewLabels: fewer labels than the promise, or the model, needs; the message has the number.
-        NoStepsNamed: as of `fit_signal`.
     """
     options = options or CalibrationOptions()
     with_steps = options.signal == "votes+step"

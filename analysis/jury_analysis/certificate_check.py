@@ -235,11 +235,8 @@ def table_contradictions(
     """Counts by cluster that are missing, too many, or not those of the row.
 
     Args:
-        field: of the row.
         rows: units, those of them that count, and how many clusters have these counts.
         counts: both names and sums that the row says.
-        units: of all clusters.
-        clusters: their number.
     """
     if clusters == units:
         if rows:

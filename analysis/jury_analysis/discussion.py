@@ -187,11 +187,7 @@ class DiscussionReport:
 
 
 def discussion_price(table: pa.Table) -> DiscussionPrice | None:
-    """What the discussion cost beside the first votes; None where that is not known of each vote.
-
-    Args:
-        table: ballots with the column `cost`.
-    """
+    """What the discussion cost beside the first votes; None where that is not known of each vote."""
     if "cost" not in table.column_names:
         return None
     jurors = table.filter(pc.equal(plain_text(table["role"]), "juror"))
@@ -208,9 +204,6 @@ def discussion(rounds: Mapping[int, VoteMatrix], price: DiscussionPrice | None =
     Args:
         rounds: of `vote_matrix.by_round`: the same units and seats in each.
         price: of `discussion_price`.
-
-    Raises:
-        ValueError: there is no round.
     """
     if not rounds:
         raise ValueError("ballots without a round have no discussion")

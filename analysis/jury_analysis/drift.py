@@ -1,4 +1,4 @@
-"""Has a judge changed? Bets on pairs of judgings of the same cases with known labels, the *anchors*.
+"""Has a judge changed? Bets on pairs of judgings of cases with known labels (*anchors*), and what a check comes to.
 
 An anchor was judged several times when the baseline was made. Each such draw is paired with one later judging of the
 same anchor and used up by it. Without drift both members have the same distribution, so whichever way they differ is a
@@ -10,24 +10,35 @@ What must hold outside of this module: anchors, draws and their order are record
 of a check before its first call, and nothing is computed before all judgings of a check have ended.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from jury_analysis.certificate import clopper_pearson
+from jury_events.drift_events import (
+    ChangedAnchor,
+    ChangedFact,
+    CoinFigures,
+    DriftCoin,
+    DriftDecision,
+    DriftKind,
+    DriftOpened,
+    DriftVerdict,
+    SeatAnswers,
+    WatchedFigures,
+)
+from jury_events.drift_facts import DriftCheck
+from jury_events.verdict import FAIL, PASS, REVIEW
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Coin = Literal["direction", "distance", "odd", "silence"]
+
+COINS: tuple[DriftCoin, ...] = ("direction", "distance", "odd", "silence")
 """What a pair is looked at for: milder or stricter; nearer to or farther from the label; which of three judgings
 differs from the other two; which member has no verdict of its own."""
 
-Kind = Literal["milder", "stricter", "farther", "nearer", "balanced", "silent", "answering"]
-"""How a judge changed, by the coin and its side."""
-
-COINS: tuple[Coin, ...] = ("direction", "distance", "odd", "silence")
-OF_A_STREAM: tuple[Coin, ...] = ("direction", "silence")
+OF_A_STREAM: tuple[DriftCoin, ...] = ("direction", "silence")
 """Cases of a stream have no labels, and each of them is judged once."""
 
 FOUR = 4
@@ -35,7 +46,7 @@ FOUR = 4
 many, one in six streams in which only the judge drifted would be put down to the agent; with four times, one in twenty.
 """
 
-_SIDES: dict[Coin, tuple[Kind, Kind]] = {
+_SIDES: dict[DriftCoin, tuple[DriftKind, DriftKind]] = {
     "direction": ("milder", "stricter"),
     "distance": ("nearer", "farther"),
     "odd": ("balanced", "balanced"),
@@ -82,7 +93,7 @@ class CoinEvidence(NamedTuple):
         recent: the discordant judgings from then on until it was highest.
     """
 
-    coin: Coin
+    coin: DriftCoin
     e: float
     highest: float
     n: int
@@ -91,25 +102,29 @@ class CoinEvidence(NamedTuple):
     recent: Toss
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> DriftKind:
         """What it says, if it says anything."""
         return _SIDES[self.coin][2 * self.recent.k > self.recent.n]
 
 
-def e_value(n: int, k: int) -> float:
-    """The bet that a fair coin is not fair, after `n` tosses of which `k` came out as 1.
+def log_bet(n: Array, k: Array, *, odd: bool = False) -> Array:
+    """The logarithm of the bet that a coin is not fair, after `n` tosses of which `k` came out as 1.
 
     Beta(1/2, 1/2) over the coin's chance: 2^n B(k+1/2, n-k+1/2) / B(1/2, 1/2).
+
+    Args:
+        n: tosses; an array of any shape, of integers.
+        k: how many came out as 1.
+        odd: in each of `n` triples exactly one judging differs, in `k` of them the new one: Beta(1, 2) over the chance
+            of that, against a third.
     """
-    return float(np.exp(_log_fair(np.array([n]), np.array([k]))[0]))
-
-
-def odd_e_value(n: int, k: int) -> float:
-    """The bet that the new judging is the odd one of three more or less often than in a third.
-
-    `n` triples in which exactly one differs, in `k` of them the new one; Beta(1, 2) over the chance.
-    """
-    return float(np.exp(_log_odd(np.array([n]), np.array([k]))[0]))
+    halves, wholes = _table(max(int(n.max(initial=0)) + 2, 1).bit_length())
+    found: Array
+    if odd:
+        found = np.log(2) + wholes[k] + wholes[n - k + 1] - wholes[n + 2] + n * np.log(1.5) + k * np.log(2)
+    else:
+        found = n * np.log(2) + halves[k] + halves[n - k] - wholes[n] - np.log(np.pi)
+    return found
 
 
 def mixture(n: Array, k: Array, *, odd: bool = False) -> tuple[Array, Array]:
@@ -118,19 +133,18 @@ def mixture(n: Array, k: Array, *, odd: bool = False) -> tuple[Array, Array]:
     Args:
         n: in the last axis, the tosses since each process began, in their order; 0 where it has not.
         k: how many of them came out as 1.
-        odd: the coin is that of three judgings.
 
     Returns:
         The e-values, without the last axis, and which process says most, from 0: of several the last.
     """
     numbers = np.arange(1, n.shape[-1] + 1)
-    each = (_log_odd if odd else _log_fair)(n, k)
+    each = log_bet(n, k, odd=odd)
     parts = each - np.log(numbers * (numbers + 1.0))
     e = np.exp(np.minimum(parts, _MOST)).sum(axis=-1) + 1 / (n.shape[-1] + 1)
     return e, n.shape[-1] - 1 - each[..., ::-1].argmax(axis=-1)
 
 
-def sides(coin: Coin, found: Judgings) -> tuple[Array, Array]:
+def sides(coin: DriftCoin, found: Judgings) -> tuple[Array, Array]:
     """Which judgings are tosses of a coin, and which of these come out as 1: stricter, farther, the new one, silent."""
     old, new = found.pair, found.new
     silent_before, silent_now = old == SILENT, new == SILENT
@@ -148,16 +162,15 @@ def sides(coin: Coin, found: Judgings) -> tuple[Array, Array]:
     return new_differs | (three & (old != found.second) & ((new == old) | (new == found.second))), new_differs
 
 
-def tosses(found: Judgings, coins: Sequence[Coin] = COINS, *, by_check: bool = False) -> dict[Coin, Toss]:
+def tosses(found: Judgings, coins: Sequence[DriftCoin] = COINS, *, by_check: bool = False) -> dict[DriftCoin, Toss]:
     """What the judgings of one check say on each coin.
 
     Args:
         found: all of the check, each of which has ended.
-        coins: which are asked for.
         by_check: the whole check is one toss, by the majority of its judgings: what differs from day to day for all
             anchors together is then no evidence. The odd one has no such form and says nothing.
     """
-    counted: dict[Coin, Toss] = {}
+    counted: dict[DriftCoin, Toss] = {}
     for coin in coins:
         n, k = (int(one.sum()) for one in sides(coin, found))
         of = len(found.new)
@@ -172,14 +185,13 @@ class DriftWatch:
 
     Args:
         bound: the e-value that is an alarm: 1/α, of one of m that are watched m/α.
-        coins: what is bet on, for all checks.
     """
 
-    def __init__(self, bound: float, coins: Sequence[Coin] = COINS) -> None:
+    def __init__(self, bound: float, coins: Sequence[DriftCoin] = COINS) -> None:
         self.bound, self.coins = bound, tuple(coins)
-        self.checks: list[dict[Coin, Toss]] = []
+        self.checks: list[dict[DriftCoin, Toss]] = []
         self.alarm: int | None = None
-        self._sums: dict[Coin, list[tuple[int, int]]] = {coin: [(0, 0)] for coin in coins}
+        self._sums: dict[DriftCoin, list[tuple[int, int]]] = {coin: [(0, 0)] for coin in coins}
         self._found = {coin: CoinEvidence(coin, 1.0, 1.0, 0, 0, 1, Toss()) for coin in coins}
 
     @property
@@ -198,7 +210,7 @@ class DriftWatch:
         return max(self._found.values(), key=lambda one: one.highest)
 
     @property
-    def kinds(self) -> tuple[Kind, ...]:
+    def kinds(self) -> tuple[DriftKind, ...]:
         """How it changed, what is surest first; () without an alarm.
 
         A change in one direction also makes the new judging the odd one: *balanced* is said where nothing else is.
@@ -209,7 +221,7 @@ class DriftWatch:
         kinds = tuple(one.kind for one in sure)
         return tuple(kind for kind in kinds if kind != "balanced") or kinds
 
-    def add(self, tossed: dict[Coin, Toss]) -> None:
+    def add(self, tossed: dict[DriftCoin, Toss]) -> None:
         """Take in a check: what `tosses` says of it."""
         self.checks.append(tossed)
         for coin, sums in self._sums.items():
@@ -237,7 +249,6 @@ def is_of_the_agent(anchors: DriftWatch, stream: DriftWatch) -> bool | None:
 
     Args:
         anchors: of the jury, with the same checks.
-        stream: of the cases that the agent made.
 
     Returns:
         None: neither, so that the judge may be the cause. False: the stream has no alarm.
@@ -250,25 +261,25 @@ def is_of_the_agent(anchors: DriftWatch, stream: DriftWatch) -> bool | None:
     return enough or _moved_at_most(calm, coin, stream.strongest) < _moved_at_least(moved, coin) or None
 
 
-def _discordant(tossed: dict[Coin, Toss]) -> int:
+def _discordant(tossed: dict[DriftCoin, Toss]) -> int:
     return tossed["direction"].n + tossed["silence"].n
 
 
-def _moved_at_least(checks: Sequence[dict[Coin, Toss]], coin: Coin) -> float:
+def _moved_at_least(checks: Sequence[dict[DriftCoin, Toss]], coin: DriftCoin) -> float:
     """The lower bound of the share of pairs that moved where more of them did, less those that moved the other way."""
     n, k, of = _summed(checks, coin)
     most = max(k, n - k)
     return 1 - clopper_pearson(of - most, of, _BOUND) - clopper_pearson(n - most, of, _BOUND) if of else 0.0
 
 
-def _moved_at_most(checks: Sequence[dict[Coin, Toss]], coin: Coin, found: CoinEvidence) -> float:
+def _moved_at_most(checks: Sequence[dict[DriftCoin, Toss]], coin: DriftCoin, found: CoinEvidence) -> float:
     """The upper bound of the share of pairs that moved in the direction of the evidence."""
     n, k, of = _summed(checks, coin)
     moved = k if 2 * found.recent.k > found.recent.n else n - k
     return clopper_pearson(moved, of, _BOUND) if of else 1.0
 
 
-def _summed(checks: Sequence[dict[Coin, Toss]], coin: Coin) -> Toss:
+def _summed(checks: Sequence[dict[DriftCoin, Toss]], coin: DriftCoin) -> Toss:
     return Toss(*(sum(each) for each in zip(*(one[coin] for one in checks), strict=True))) if checks else Toss()
 
 
@@ -277,26 +288,127 @@ _MOST = 700.0
 """The largest exponent: e^700 is still a float."""
 
 
-def _log_fair(n: Array, k: Array) -> Array:
-    halves, wholes = _log_gammas(int(n.max(initial=0)))
-    found: Array = n * np.log(2) + halves[k] + halves[n - k] - wholes[n] - np.log(np.pi)
-    return found
-
-
-def _log_odd(n: Array, k: Array) -> Array:
-    # B(1+k, 2+n-k) / B(1, 2), and each toss against a chance of 1/3
-    _, wholes = _log_gammas(int(n.max(initial=0)) + 2)
-    found: Array = np.log(2) + wholes[k] + wholes[n - k + 1] - wholes[n + 2] + n * np.log(1.5) + k * np.log(2)
-    return found
-
-
-def _log_gammas(most: int) -> tuple[Array, Array]:
-    """log Γ(i + 1/2) and log Γ(i + 1) for i from 0 to at least `most`."""
-    return _table(max(most, 1).bit_length())
-
-
 @lru_cache(maxsize=32)
 def _table(bits: int) -> tuple[Array, Array]:
+    """log Γ(i + 1/2) and log Γ(i + 1) for i from 0 to 2^bits."""
     numbers = np.arange(1, 2**bits + 1)
     halves = np.concatenate([[0.0], np.cumsum(np.log(numbers - 0.5))]) + np.log(np.pi) / 2
     return halves, np.concatenate([[0.0], np.cumsum(np.log(numbers))])
+
+
+JURY, STREAM = "jury", "stream"
+_OUTCOME = {"p": 0, "r": 1, "f": 2, "-": SILENT}
+_ORDER = (PASS, REVIEW, FAIL)
+
+
+class DriftDecider:
+    """Decides the checks of one baseline, in their order.
+
+    The jury is an alarm at 1/α. Each of the seats, by its first votes, at m/α, where m counts the seats and the jury.
+    """
+
+    def __init__(self, opened: DriftOpened) -> None:
+        self._opened = opened
+        coins = COINS if opened.used > 1 and opened.tossed == "pair" else tuple(one for one in COINS if one != "odd")
+        bound, seats = 1 / opened.alpha, opened.seats
+        self.watched = {
+            JURY: DriftWatch(bound, coins),
+            **{f"seat/{seat.juror_id}": DriftWatch((len(seats) + 1) * bound, coins) for seat in seats},
+        }
+        if opened.stream is not None:
+            self.watched[STREAM] = DriftWatch(bound, OF_A_STREAM)
+        self._labels = [_ORDER.index(anchor.label) for anchor in opened.anchors]
+
+    def decide(
+        self,
+        baseline: Sequence[Sequence[SeatAnswers]],
+        check: DriftCheck,
+        votes: Sequence[str],
+        stream_votes: Sequence[str],
+        answered: Sequence[SeatAnswers],
+    ) -> DriftDecision:
+        """The decision of the next check that ended.
+
+        Args:
+            baseline: who answered in its sessions so far.
+            check: its pairs and the draws that they use up.
+            votes: of its pairs, as of `CheckEnded`, as are the others.
+        """
+        for place, watch in enumerate(self.watched.values()):
+            found = _of_stream(stream_votes) if place > len(self._opened.seats) else self._judged(check, votes, place)
+            watch.add(tosses(found, watch.coins, by_check=self._opened.tossed == "check"))
+        changed = tuple(changed_facts(baseline, answered))
+        return DriftDecision(
+            verdict=self._verdict(changed),
+            facts=changed,
+            watched=tuple(_figures(name, watch) for name, watch in self.watched.items()),
+            anchors=tuple(self._changed_anchors(check, votes)),
+        )
+
+    def _judged(self, check: DriftCheck, votes: Sequence[str], place: int) -> Judgings:
+        return Judgings(
+            _outcomes(draws[0][place] for draws in check.draws),
+            _outcomes(new[place] for new in votes),
+            np.array([self._labels[pair.anchor] for pair in check.opened.pairs], int),
+            _outcomes(draws[1][place] if len(draws) > 1 else "-" for draws in check.draws),
+        )
+
+    def _verdict(self, changed: Sequence[ChangedFact]) -> DriftVerdict:
+        stream = self.watched.get(STREAM)
+        judges = (watch for name, watch in self.watched.items() if name != STREAM)
+        if changed or any(watch.alarm is not None for watch in judges):
+            return "judge"
+        if stream is None or (of_agent := is_of_the_agent(self.watched[JURY], stream)) is False:
+            return "none"
+        return "agent_or_traffic" if of_agent else "not_decided"
+
+    def _changed_anchors(self, check: DriftCheck, votes: Sequence[str]) -> Iterator[ChangedAnchor]:
+        for pair, usual, new in zip(check.opened.pairs, check.usual, votes, strict=True):
+            if usual is not None and usual != new[0]:
+                yield ChangedAnchor(case_id=self._opened.anchors[pair.anchor].case_id, before=usual, now=new[0])
+
+
+def _of_stream(votes: Sequence[str]) -> Judgings:
+    none = np.full(len(votes), SILENT)
+    return Judgings(_outcomes(one[0] for one in votes), _outcomes(one[1] for one in votes), none, none)
+
+
+def _outcomes(letters: Iterable[str]) -> Array:
+    return np.array([_OUTCOME[letter] for letter in letters], int)
+
+
+def changed_facts(baseline: Iterable[Iterable[SeatAnswers]], answered: Iterable[SeatAnswers]) -> Iterator[ChangedFact]:
+    """What answered now and never in the baseline; a seat of which the baseline knows nothing says nothing."""
+    known: dict[tuple[str | None, str], set[str]] = {}
+    for session in baseline:
+        for one in session:
+            known.setdefault((one.juror_id, "model"), set()).update(one.versions)
+            known.setdefault((one.juror_id, "fingerprint"), set()).update(one.fingerprints)
+    for one in answered:
+        for what, now in (("model", one.versions), ("fingerprint", one.fingerprints)):
+            before = known.get((one.juror_id, what), set())
+            if before and (new := sorted({*now} - before)):
+                yield ChangedFact(
+                    juror_id=one.juror_id,
+                    what="model" if what == "model" else "fingerprint",
+                    before=tuple(sorted(before)),
+                    now=tuple(new),
+                )
+
+
+def _figures(name: str, watch: DriftWatch) -> WatchedFigures:
+    alarm = watch.alarm
+    return WatchedFigures(
+        name=name,
+        e=_kept(watch.e),
+        bound=watch.bound,
+        alarm=alarm,
+        since=None if alarm is None else watch.strongest.since,
+        kinds=watch.kinds,
+        coins=tuple(CoinFigures(coin=one.coin, e=_kept(one.e), n=one.n, k=one.k) for one in watch.evidence),
+    )
+
+
+def _kept(e: float) -> float:
+    """Ten digits: what two machines compute alike."""
+    return float(f"{min(e, 1e300):.10g}")

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jury_analysis.drift import COINS, Array, Coin, Judgings, mixture, sides
+from jury_analysis.drift import COINS, Array, Judgings, mixture, sides
+from jury_events.drift_events import DriftCoin
 
 _PASS, _FAIL = 0, 2
 _STREAMS = 200
@@ -70,12 +71,9 @@ def plan(
     """What the jury's bets would find with so many anchors.
 
     Args:
-        anchors: how many.
-        draws: judgings of each in the baseline.
         pairs: anchors that a check judges; None: all.
         used: draws that each judging uses up: 1 or 2.
         further: judgings of each anchor of a check that go to the end of the queue.
-        alpha: the chance of a false alarm.
     """
     judged = pairs or anchors
     coins = COINS if used > 1 else tuple(coin for coin in COINS if coin != "odd")
@@ -100,23 +98,13 @@ def first_alarms(
     checks: int,
     *,
     alpha: float,
-    coins: Sequence[Coin] = COINS,
+    coins: Sequence[DriftCoin] = COINS,
     streams: int = _STREAMS,
     seed: int = _SEED,
 ) -> Array:
     """By simulated judge, the first check (from 1) at which the jury is an alarm; 0: it is at none.
 
     The labels are half passes, half fails.
-
-    Args:
-        change: after `calm` checks.
-        pairs: judgings of a check.
-        calm: checks before the change.
-        checks: how many there are.
-        alpha: the chance of a false alarm.
-        coins: on which bets are placed.
-        streams: how many judges.
-        seed: of the draws.
     """
     random = np.random.default_rng(seed)
     sums = {coin: [(np.zeros(streams, int), np.zeros(streams, int))] for coin in coins}

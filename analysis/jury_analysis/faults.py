@@ -72,7 +72,6 @@ def named_messages(table: pa.Table, matrix: VoteMatrix) -> NamedMessages | None:
     """The messages of a table of ballots; None where it has no column of `ballots.MESSAGES` with a value.
 
     Args:
-        table: checked ballots (`ballots.check`).
         matrix: the votes of its round 0.
     """
     if not any(name in table.column_names and table[name].null_count < len(table) for name in MESSAGES.names):
@@ -136,9 +135,7 @@ def named_in_round(table: pa.Table, column: str, matrix: VoteMatrix, number: int
     """[units, seats]: what the votes of a round name; -1 where they name nothing, and where no vote counts.
 
     Args:
-        table: checked ballots (`ballots.check`).
         column: `decisive_message`, `decisive_item` or another of numbers from 0; without it no vote names anything.
-        matrix: the votes of the round.
         number: of the round; 0 is the first evaluation.
     """
     chosen = _plain(pc.equal(table["round"], number)) & _plain(pc.equal(table["role"].cast(pa.string()), "juror"))
@@ -228,7 +225,6 @@ def faults(matrix: VoteMatrix, named: NamedMessages) -> FaultReport:
 
     Args:
         matrix: the votes of round 0.
-        named: the messages of its units and seats.
     """
     measured = _Faults(matrix, named)
     verdicts, _ = panel_plurality(matrix)
@@ -330,7 +326,6 @@ def message_agreement(matrix: VoteMatrix, named: NamedMessages) -> MessageAgreem
 
     Args:
         matrix: the votes of round 0.
-        named: the messages of its units and seats.
     """
     if not (named.votes >= 0).any():
         return None

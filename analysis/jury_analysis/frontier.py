@@ -232,10 +232,8 @@ def staged_points(
 
     Args:
         matrix: of round 0.
-        costs: of the steps as they were recorded.
         whole: [units], verdicts of the whole panel.
         found: the frontier of single panels: its goal, and what it takes for the cost.
-        ranking: the seats, the most valuable first.
     """
     truth = matrix.labels if found.goal == "accuracy" else whole
     counted = np.asarray(truth >= 0)

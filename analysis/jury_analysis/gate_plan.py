@@ -10,16 +10,18 @@ import pyarrow.compute as pc
 
 from jury_analysis.gate import (
     FALSE_PASS,
+    POWER,
     SCORE,
     GateOptions,
+    PairedVariation,
     check_metric,
     default_margin,
     default_metric,
+    design_effect,
     figure_of,
     variation_of,
 )
 from jury_analysis.paired import Paired
-from jury_analysis.power import POWER, PairedVariation, design_effect
 from jury_analysis.report_object import json_object
 
 DISCORDANCE = 0.1
@@ -68,16 +70,12 @@ def assumed_plan(
     """A plan for pairs of which nothing is known but what is assumed.
 
     Args:
-        cases: how many are planned.
         options: the metric (false passes if None) and the margin.
         discordance: the share of pairs that differ; of the score the variance of a pair's difference. The defaults of
             this module if None.
         cluster_size: mean number of pairs of a cluster that the metric is about; as in the pilot if None, else 1.
         correlation: of the differences of a cluster's pairs, see `power.design_effect`.
         pilot: which cases the metric is about, if they are known; every case if None.
-
-    Raises:
-        UnknownMetric: the verdicts, or the cases of the pilot, have no such metric.
     """
     metric = options.metric or (FALSE_PASS if pilot is None else default_metric(pilot))
     scale = options.paired.scale
@@ -95,11 +93,7 @@ def assumed_plan(
 
 
 def measured_plan(cases: int, options: GateOptions, pilot: Paired) -> GatePlan:
-    """A plan for pairs that vary as those of a pilot: two runs, or two repeats of a run.
-
-    Raises:
-        UnknownMetric: the pilot has no such metric.
-    """
+    """A plan for pairs that vary as those of a pilot: two runs, or two repeats of a run."""
     metric = options.metric or default_metric(pilot)
     variation = variation_of(figure_of(pilot, metric), metric)
     return _plan(cases, metric, options, variation, _counted(pilot, metric), measured=True)

@@ -42,11 +42,7 @@ class LabelledBallots:
 
 
 def check_labels(table: pa.Table) -> pa.Table:
-    """The table with the columns and types of `LABELS`, and those of `LABEL_FACTS` that it has.
-
-    Raises:
-        BadLabels: a column is missing or is no text, a value is null, or an annotator labels a case twice.
-    """
+    """The table with the columns and types of `LABELS`, and those of `LABEL_FACTS` that it has."""
     columns = {}
     for field in LABELS:
         if field.name not in table.column_names:
@@ -77,11 +73,7 @@ def check_labels(table: pa.Table) -> pa.Table:
 
 
 def resolve(labels: pa.Table) -> ResolvedLabels:
-    """The strict plurality of each case: the label that more annotators give than any other.
-
-    Raises:
-        BadLabels: see `check_labels`.
-    """
+    """The strict plurality of each case: the label that more annotators give than any other."""
     checked = check_labels(labels)
     found = _pluralities(checked, "label")
     names = found["case_id"]

@@ -173,17 +173,8 @@ def paired(
     """Pair two sets of ballots, and test what changes.
 
     Args:
-        first: rows of `ballots.SCHEMA`, of one panel.
         second: the same; its panel may be another.
         labels: rows of `label_schema.LABELS`, which win over the labels of the ballots.
-        options: the defaults if None.
-
-    Raises:
-        BadBallots: a table is no table of ballots or has a case twice, or the sets have no case in common.
-        BadLabels: the labels are no table of labels.
-        UnknownVerdict: a verdict or label is not declared in the scale.
-        OnlySimulated: all debates of a set are simulated, and `options.simulated` is off.
-        MixedPanels: a set has debates of several panels.
     """
     options = options or PairedOptions()
     tables: list[pa.Table] = []

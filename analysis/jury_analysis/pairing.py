@@ -74,11 +74,7 @@ class Pairing:
         return tuple(Exclusion(reason, "votes", count) for reason, count in sorted(self.matrix.excluded.items()))
 
     def pairs(self) -> Pairs:
-        """The pairs in the order of their cases.
-
-        Raises:
-            BadBallots: there is none.
-        """
+        """The pairs in the order of their cases."""
         if not len(self.chosen[0]):
             raise BadBallots(
                 "the two sets have no case in common (of the same variant and repeat): compare runs over the same cases"

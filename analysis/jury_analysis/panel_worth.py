@@ -1,7 +1,8 @@
 """What seats and rounds are worth, as one report: values of seats, gains of rounds, the frontier of cost."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, islice
 from typing import Any, Literal
 
 import numpy as np
@@ -9,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.ballots import check
-from jury_analysis.early_stop import EarlyStop, early_stops
 from jury_analysis.errors import BadBallots
 from jury_analysis.frontier import (
     CostFrontier,
@@ -24,10 +24,138 @@ from jury_analysis.intervals import SEED
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.report_object import json_object
 from jury_analysis.scale import BallotOptions, Exclusion, one_panel, plain_text, without_simulated
-from jury_analysis.seat_value import ORDERS, BestSeat, SeatValues, StepCosts, best_seat, seat_values, step_costs
-from jury_analysis.smaller_panels import MOST_PANELS, by_plurality, chosen_subsets
-from jury_analysis.vote_matrix import VoteMatrix, by_round
+from jury_analysis.seat_value import (
+    ORDERS,
+    BestSeat,
+    SeatValues,
+    StepCosts,
+    best_seat,
+    pluralities,
+    seat_values,
+    step_costs,
+)
+from jury_analysis.vote_matrix import Codes, VoteMatrix, by_round, patterns
 from jury_analysis.wording import Reason
+
+MOST_PANELS = 1000
+"""Choices of seats and rounds that are tried at most."""
+
+
+def chosen_subsets(seats: Sequence[str], rounds: int, ranking: Sequence[str]) -> list[tuple[str, ...]]:
+    """The subsets of seats to try, so that subsets × rounds are at most `MOST_PANELS`, as far as that is possible.
+
+    Args:
+        rounds: how many numbers of rounds each subset is tried with.
+        ranking: the seats, most valuable first: the nested panels of the first seats come first.
+
+    Returns:
+        All subsets if there are few enough; otherwise the nested panels, then subsets by size, as many as fit. Each
+        has its seats in the order of `seats`, the whole panel is the first.
+    """
+    nested = [_ordered(seats, ranking[:size]) for size in range(len(seats), 0, -1)]
+    others = (one for size in range(1, len(seats)) for one in combinations(seats, size))
+    most = max(1, MOST_PANELS // max(1, rounds))
+    wanted = dict.fromkeys(nested)
+    for subset in islice(others, most + len(nested)):
+        wanted[subset] = None
+    return list(islice(wanted, most))
+
+
+def by_plurality(
+    rounds: Mapping[int, VoteMatrix], subsets: Sequence[tuple[str, ...]], most_rounds: Sequence[int]
+) -> Iterator[SmallerPanel]:
+    """The strict plurality of each subset after at most so many rounds: a vote stands until the seat votes again.
+
+    Exact for the first evaluation; a later vote was cast with sight of the other seats.
+    """
+    first = rounds[0]
+    place = {seat: index for index, seat in enumerate(first.seats)}
+    members = np.zeros((len(subsets), len(first.seats)), dtype=np.bool_)
+    for row, subset in enumerate(subsets):
+        members[row, [place[seat] for seat in subset]] = True
+    everyone = set(first.seats)
+    for most in most_rounds:
+        votes, total = _votes_after(rounds, most)
+        verdicts = pluralities(votes, members, len(first.scale.categories))
+        for subset, given in zip(subsets, verdicts, strict=True):
+            exact = (total == 0) | (set(subset) == everyone)
+            yield SmallerPanel(subset, most, given, total, exact)
+
+
+def _votes_after(
+    rounds: Mapping[int, VoteMatrix], most: int
+) -> tuple[Codes, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """The votes [units, seats] that stand after at most so many rounds, and how many there were [units]."""
+    votes = rounds[0].votes.copy()
+    total = np.zeros(len(votes), dtype=np.int64)
+    for number in sorted(rounds):
+        if not 0 < number <= most:
+            continue
+        later = rounds[number]
+        votes = np.where(later.votes >= 0, later.votes, votes)
+        total[(later.kinds >= 0).any(axis=1)] = number
+    return votes, total
+
+
+def _ordered(seats: Sequence[str], chosen: Sequence[str]) -> tuple[str, ...]:
+    return tuple(seat for seat in seats if seat in chosen)
+
+
+@dataclass(frozen=True)
+class EarlyStop:
+    """Over all debates, where seats are asked in this order."""
+
+    order: tuple[str, ...]
+    votes: float
+    """Seats asked, the mean of the debates."""
+    saved: float
+    """The share of the seats that are not asked, 0-1."""
+
+
+def early_stops(matrix: VoteMatrix) -> tuple[EarlyStop, ...]:
+    """For each seat, the saving where it is asked last and the others before it in the order of the seats.
+
+    () for fewer than three seats, of which all are needed.
+    """
+    seats = len(matrix.seats)
+    if seats <= 2 or not matrix.units:  # noqa: PLR2004  (two seats decide nothing alone)
+        return ()
+    found = []
+    passing = [matrix.scale.categories.index(name) for name in matrix.scale.passing]
+    for last in reversed(range(seats)):
+        places = [*(place for place in range(seats) if place != last), last]
+        codes, rows = patterns(matrix.votes[:, places])
+        asked = np.array([asked_seats(row, passing) for row in rows], dtype=np.int64)[codes]
+        votes = float(asked.mean())
+        found.append(EarlyStop(tuple(matrix.seats[place] for place in places), votes, 1 - votes / seats))
+    return tuple(found)
+
+
+def asked_seats(row: Codes | Sequence[int], passing: Collection[int]) -> int:
+    """How many seats are asked of a debate.
+
+    Args:
+        row: the code of each seat's verdict in the order of asking; -1: an abstention.
+    """
+    seats = len(row)
+    asked = seats // 2 + 1
+    while asked < seats:
+        given = [int(code) for code in row[:asked] if code >= 0]
+        votes = [(given.count(code), code in passing) for code in sorted(set(given))]
+        missing, passes = seats - asked, sum(count for count, passed in votes if passed)
+        # More votes than half are needed: of those that can come, and of all seats where they pass.
+        short = [
+            max((len(given) + missing) // 2 + 1 - count, seats // 2 + 1 - passes if passed else 0)
+            for count, passed in votes
+        ]
+        none = [
+            2 * count + missing <= len(given) or (passed and 2 * (passes + missing) <= seats) for count, passed in votes
+        ]
+        if given and (min(short) <= 0 or (all(none) and missing <= len(given))):
+            break
+        asked += min(missing, max(1, min(short, default=missing // 2 + 1)))
+    return asked
+
 
 Counting = Literal["recount", "plurality"]
 Recount = Callable[[VoteMatrix, Sequence[tuple[str, ...]], Sequence[int]], Iterable[SmallerPanel]]
@@ -103,17 +231,8 @@ def panel_worth(
     """What the seats and rounds of one panel are worth.
 
     Args:
-        ballots: rows of `ballots.SCHEMA`, of one panel.
         labels: rows of `labels.LABELS`, which win over the labels of the ballots.
-        options: the defaults if None.
         recount: of the debates' records; None: votes are counted.
-
-    Raises:
-        BadBallots: the table is no table of ballots, or has no vote of a juror in round 0.
-        BadLabels: the labels are no table of labels.
-        UnknownVerdict: a verdict or label is not declared in the scale.
-        OnlySimulated: all debates are simulated, and `options.simulated` is off.
-        MixedPanels: the debates are of several panels.
     """
     options = options or WorthOptions()
     table = check(ballots)

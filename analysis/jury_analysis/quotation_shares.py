@@ -64,10 +64,6 @@ def quotation_shares(table: pa.Table, scale: Scale) -> QuotationShares | None:
 
     A unit is an evaluation. Votes that were made up for a blocked answer, or are repeated from an earlier round, quote
     nothing themselves and do not count.
-
-    Args:
-        table: checked ballots (`ballots.check`).
-        scale: the declared verdicts.
     """
     if "verified" not in table.column_names:
         return None
@@ -166,7 +162,6 @@ def read_shares(table: pa.Table, matrix: VoteMatrix) -> ReadShares | None:
     abstention against the labels is not right.
 
     Args:
-        table: checked ballots (`ballots.check`).
         matrix: the votes of its round 0.
     """
     (column,) = READING.names

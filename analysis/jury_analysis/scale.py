@@ -13,10 +13,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jury_analysis.ballots import OWN_WORDS
 from jury_analysis.errors import AnalysisError, MixedPanels, OnlySimulated, UnknownVerdict
 from jury_analysis.reasons import SIMULATED_COUNT, SIMULATED_DEBATES, SIMULATED_ONLY
 from jury_analysis.wording import Reason
-from jury_events.verdict_scale import VERDICTS, OutcomeWord, VerdictScale
+from jury_events.verdict_scale import OUTCOME_WORDS, VERDICTS, OutcomeWord, VerdictScale
 
 
 @dataclass(frozen=True)
@@ -86,11 +87,7 @@ class Scale:
         return tuple(name for name in self.categories if self.labels_of.label(name).outcome == outcome)
 
     def code(self, verdict: str) -> int:
-        """The position of a verdict in `categories`.
-
-        Raises:
-            UnknownVerdict: the verdict is not declared.
-        """
+        """The position of a verdict in `categories`."""
         try:
             return self.categories.index(verdict)
         except ValueError:
@@ -163,11 +160,7 @@ class Sample:
 
 
 def without_simulated(table: pa.Table, *, include: bool) -> Sample:
-    """The ballots without those of simulated debates, or with them and a warning.
-
-    Raises:
-        OnlySimulated: all debates are simulated, and `include` is off.
-    """
+    """The ballots without those of simulated debates, or with them and a warning."""
     simulated = debates_in(table.filter(table["simulated"]))
     if not simulated:
         return Sample(table, (), ())
@@ -188,16 +181,7 @@ def without_simulated(table: pa.Table, *, include: bool) -> Sample:
 def panels_of(
     table: pa.Table, *, apart: bool, remedy: str = "use --by panel, or choose the debates of one panel"
 ) -> Iterator[tuple[str | None, pa.Table]]:
-    """The ballots of each panel, in the order of fingerprints, unknown ones last.
-
-    Args:
-        table: ballots.
-        apart: several panels are no error.
-        remedy: what the message says.
-
-    Raises:
-        MixedPanels: the debates are of several panels, and `apart` is off.
-    """
+    """The ballots of each panel, in the order of fingerprints, unknown ones last."""
     column = plain_text(table["panel"])
     names = sorted(pc.unique(column).to_pylist(), key=lambda name: (name is None, name or ""))
     if len(names) == 1:
@@ -216,11 +200,7 @@ def panels_of(
 
 
 def one_panel(table: pa.Table) -> str | None:
-    """The fingerprint of the panel of all debates; None if it is unknown.
-
-    Raises:
-        MixedPanels: they are of several panels.
-    """
+    """The fingerprint of the panel of all debates; None if it is unknown."""
     ((name, _),) = panels_of(table, apart=False, remedy="choose the debates of one panel")
     return name
 
@@ -237,3 +217,55 @@ def plain_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _is(column: pa.ChunkedArray, name: str | None) -> pa.ChunkedArray:
     return pc.is_null(column) if name is None else pc.fill_null(pc.equal(column, name), fill_value=False)
+
+
+_COLUMNS = {"verdict": "vote_label", "final_verdict": "final_label", "label": "human_label"}
+"""Columns of outcomes, and those with the labels that come to them."""
+
+
+def only_label(scale: VerdictScale, verdict: str) -> str | None:
+    """The label of a verdict, where the scale has one label alone that comes to it."""
+    found = [one.id for one in scale.labels if one.verdict == verdict]
+    return found[0] if len(found) == 1 else None
+
+
+def in_labels(ballots: pa.Table, scale: VerdictScale) -> pa.Table:
+    """The ballots with labels as verdicts.
+
+    A vote with an outcome and no label, as what stands in for a blocked answer, counts as an abstention; a jury that
+    decided an outcome alone has no verdict. People who gave an outcome gave its label where there is only one.
+
+    Args:
+        ballots: columns of `ballots.SCHEMA` and those of `OWN_WORDS` that are known.
+    """
+    outcomes = plain_text(ballots["label"])
+    abstained = pc.equal(plain_text(ballots["kind"]), "abstained")
+    for name, source in _COLUMNS.items():
+        if name not in ballots.column_names:
+            continue
+        known = source in ballots.column_names
+        column = plain_text(ballots[source]) if known else pa.nulls(ballots.num_rows, pa.string())
+        if name == "verdict":
+            column = pc.if_else(abstained, pa.scalar(None, pa.string()), column)
+        if name == "label":
+            for verdict in OUTCOME_WORDS:
+                if (label := only_label(scale, verdict)) is not None:
+                    of_outcome = pc.and_(
+                        pc.is_null(column), pc.fill_null(pc.equal(outcomes, verdict), fill_value=False)
+                    )
+                    column = pc.if_else(of_outcome, label, column)
+        ballots = _with(ballots, name, column)
+    kind = plain_text(ballots["kind"])
+    ballots = _with(ballots, "kind", pc.if_else(pc.is_null(ballots["verdict"]), "abstained", kind))
+    return without_own_words(ballots)
+
+
+def without_own_words(ballots: pa.Table) -> pa.Table:
+    """The ballots without the columns of `OWN_WORDS`."""
+    return ballots.drop_columns([name for name in OWN_WORDS.names if name in ballots.column_names])
+
+
+def _with(ballots: pa.Table, name: str, column: pa.ChunkedArray | pa.Array) -> pa.Table:
+    place = ballots.schema.get_field_index(name)
+    encoded = pa.types.is_dictionary(ballots.schema.field(place).type)
+    return ballots.set_column(place, name, pc.dictionary_encode(column) if encoded else column)

@@ -17,8 +17,6 @@ def wilson(successes: float, n: int, clusters: int | None = None) -> Estimate:
     """A share of n independent units with Wilson's score interval (Wilson 1927).
 
     Args:
-        successes: at most n.
-        n: units.
         clusters: how many the units are of, where they are not independent: the interval is that of independent units
             all the same, and a note says so. The rules for few clusters are about these. None: each unit is one.
     """

@@ -16,8 +16,61 @@ from jury_analysis.intervals import SEED, AnyInts, ClusteredMean, bounded_change
 from jury_analysis.reasons import CONSTANT_PREDICTOR, EMPTY_GROUP, NO_UNIT_LABEL, ONE_SEAT
 from jury_analysis.scale import plain_text
 from jury_analysis.score_interval import FEWEST
-from jury_analysis.subset_counting import CELLS, UnitPatterns, count_subsets, subset_members, unit_patterns
-from jury_analysis.vote_matrix import Bools, Floats, Ints, VoteMatrix, panel_plurality
+from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix, panel_plurality, patterns
+
+CELLS = 4_000_000
+"""Of the arrays [subsets, patterns, categories] in memory at once: 16 MB."""
+
+
+class UnitPatterns(NamedTuple):
+    """Units with equal votes and labels, counted once."""
+
+    of_unit: Ints
+    """[units]: the pattern of each unit."""
+    votes: Codes
+    """[patterns, seats]."""
+    labels: Codes
+    """[patterns]: -1 without one."""
+
+
+class CountedSubsets(NamedTuple):
+    """What subsets of seats say of each pattern: [subsets, patterns]."""
+
+    right: Bools
+    """The strict plurality is the label."""
+    decided: Bools
+    """There is a strict plurality, and it is no abstention."""
+
+
+def unit_patterns(matrix: VoteMatrix) -> UnitPatterns:
+    """The patterns of a round."""
+    codes, rows = patterns(matrix.votes, matrix.labels)
+    return UnitPatterns(codes, rows[:, :-1].astype(np.int8), rows[:, -1].astype(np.int8))
+
+
+def subset_members(seats: int) -> Bools:
+    """[subsets, seats]: every subset with at least one seat; smaller ones first, then by the order of the seats."""
+    numbers = np.arange(1, 1 << seats)
+    members = (numbers[:, None] >> np.arange(seats) & 1).astype(np.bool_)
+    order = np.lexsort((*(~members.T[::-1]), members.sum(axis=1)))
+    return members[order]
+
+
+def pluralities(votes: Codes, members: Bools, categories: int) -> Codes:
+    """[subsets, rows]: the strict plurality of votes [rows, seats] among members [subsets, seats]; -1: none."""
+    chosen = members.astype(np.float32)
+    tally = np.stack([chosen @ np.equal(votes.T, code).astype(np.float32) for code in range(categories)])
+    top = tally.max(axis=0)
+    single = np.count_nonzero(tally == top, axis=0) == 1
+    codes: Codes = np.where(single & (top > 0), tally.argmax(axis=0), -1).astype(np.int8)
+    return codes
+
+
+def count_subsets(matrix: VoteMatrix, found: UnitPatterns, members: Bools) -> CountedSubsets:
+    """The verdicts of subsets against the labels."""
+    given = decided(pluralities(found.votes, members, len(matrix.scale.categories)), matrix.scale)
+    return CountedSubsets(right=(given >= 0) & (given == found.labels), decided=given >= 0)
+
 
 MOST_EXACT = 12
 """Seats up to which all subsets are counted (4,095); of more seats orders are drawn."""
@@ -294,9 +347,6 @@ def _linearised(value: float, influence: Floats, clusters: AnyInts) -> Clustered
     n = len(influence)
     found = clustered_mean(value + n * influence, np.ones(n), clusters)
     return replace(found, mean=replace(found.mean, value=value))
-
-
-MEASURES = ("cost", "calls", "tokens")
 
 
 class StepCosts(NamedTuple):

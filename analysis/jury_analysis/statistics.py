@@ -8,26 +8,92 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jury_analysis.accuracy import AccuracyReport, accuracy
-from jury_analysis.agreement import Agreement, agreement
+from jury_analysis.accuracy import AccuracyReport, LevelReport, accuracy, level_report
+from jury_analysis.agreement import Agreement, Repeats, RoundConvergence, agreement, convergence, self_agreement
 from jury_analysis.annotators import EPSILON, AnnotatorReport, annotators
 from jury_analysis.ballots import STATISTICS_COLUMNS, check
 from jury_analysis.confidence import ConfidenceReport, confidence
 from jury_analysis.discussion import DiscussionReport, discussion, discussion_price
 from jury_analysis.effective_votes import EffectiveVotes, effective_votes
 from jury_analysis.errors import BadBallots
+from jury_analysis.estimate import Estimate, Interval, missing
 from jury_analysis.faults import FaultReport, MessageAgreement, faults, message_agreement, named_items, named_messages
-from jury_analysis.intervals import RESAMPLES, SEED, holm
+from jury_analysis.intervals import RESAMPLES, SEED, clustered_mean, holm, proportion, t_quantile
 from jury_analysis.labels import label_ballots, resolve
-from jury_analysis.levels import LevelReport, level_report
 from jury_analysis.quotation_shares import QuotationShares, ReadShares, quotation_shares, read_shares
-from jury_analysis.reasons import FEWER_THAN_TWO_VOTES
+from jury_analysis.reasons import ALL_LABELLED, FEWER_THAN_TWO_VOTES, NO_DEBATE_LABEL, NOT_RANDOM
 from jury_analysis.report_object import json_object
 from jury_analysis.scale import BallotOptions, Exclusion, Scale, debates_in, panels_of, plain_text, without_simulated
-from jury_analysis.self_agreement import Repeats, RoundConvergence, convergence, self_agreement
-from jury_analysis.shares import VerdictShare, shares
-from jury_analysis.vote_matrix import VoteMatrix, by_round
+from jury_analysis.vote_matrix import Bools, VoteMatrix, by_round, panel_plurality
 from jury_analysis.wording import Reason
+
+
+@dataclass(frozen=True)
+class VerdictShare:
+    """How often one verdict occurs; `n` counts debates."""
+
+    verdict: str
+    count: int
+    raw: Estimate
+    """The jury's verdicts, over all debates; debates without a verdict stay in the denominator."""
+    labelled: Estimate
+    """The labels, over the labelled debates."""
+    corrected: Estimate
+    """Prediction-powered: the jury's share over the unlabelled, plus the mean of label minus jury over the labelled."""
+
+
+def shares(matrix: VoteMatrix, *, random_labels: bool = False) -> tuple[VerdictShare, ...]:
+    """Shares of all declared verdicts: the jury's final verdict where known, otherwise the strict plurality of seats.
+
+    Corrected share (Angelopoulos et al., "Prediction-powered inference", Science 382:669, 2023): mean of f over the
+    unlabelled + mean of (y - f) over the labelled, f = 1[jury's verdict], y = 1[label]. Its variance is the sum of the
+    two cluster-robust variances; t has the smaller number of clusters minus 1 degrees of freedom.
+
+    Args:
+        matrix: of round 0, of one panel.
+        random_labels: whether the labelled debates are a random sample of all: without it there is no corrected share.
+    """
+    plurality, _ = panel_plurality(matrix)
+    verdicts = np.where(matrix.finals >= 0, matrix.finals, plurality)
+    labelled = matrix.labels >= 0
+    return tuple(
+        _share(matrix, name, verdicts == code, matrix.labels == code, labelled, random_labels=random_labels)
+        for code, name in enumerate(matrix.scale.categories)
+    )
+
+
+def _share(
+    matrix: VoteMatrix, name: str, given: Bools, true: Bools, labelled: Bools, *, random_labels: bool
+) -> VerdictShare:
+    everything = np.ones(matrix.units, dtype=np.bool_)
+    return VerdictShare(
+        verdict=name,
+        count=int(np.count_nonzero(given)),
+        raw=proportion(given, everything, matrix.clusters),
+        labelled=proportion(true, labelled, matrix.clusters) if labelled.any() else missing(NO_DEBATE_LABEL),
+        corrected=_corrected_share(matrix, given, true, labelled)
+        if random_labels
+        else missing(NOT_RANDOM, matrix.units),
+    )
+
+
+def _corrected_share(matrix: VoteMatrix, given: Bools, true: Bools, labelled: Bools) -> Estimate:
+    if not labelled.any():
+        return missing(NO_DEBATE_LABEL, matrix.units)
+    if labelled.all():
+        return missing(ALL_LABELLED, matrix.units)
+    predicted = clustered_mean(given, ~labelled, matrix.clusters)
+    correction = clustered_mean(true.astype(np.float64) - given, labelled, matrix.clusters)
+    value = (predicted.mean.value or 0.0) + (correction.mean.value or 0.0)
+    parts = (predicted.mean, correction.mean)
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    if predicted.standard_error is None or correction.standard_error is None:
+        return Estimate(value, None, matrix.units, notes=notes)
+    clusters = min(part.interval.clusters for part in parts if part.interval is not None)
+    half = t_quantile(clusters - 1) * float(np.hypot(predicted.standard_error, correction.standard_error))
+    interval = Interval(value - half, value + half, "prediction-powered t", clusters)
+    return Estimate(value, interval, matrix.units, notes=notes)
+
 
 SCHEMA_NUMBER = 1
 """Of `Statistics.to_dict`; `report_schema("stats")` describes it."""
@@ -149,16 +215,7 @@ def statistics(
     """Everything that the ballots say.
 
     Args:
-        ballots: rows of `ballots.SCHEMA`.
         labels: rows of `label_schema.LABELS`, which win over the labels of the ballots.
-        options: the defaults if None.
-
-    Raises:
-        BadBallots: the table is no table of ballots, or has no vote of a juror in round 0.
-        BadLabels: the labels are no table of labels.
-        UnknownVerdict: a verdict or label is not declared in the scale.
-        OnlySimulated: all debates are simulated, and `options.simulated` is off.
-        MixedPanels: the debates are of several panels, and `options.by_panel` is off.
     """
     options = options or StatisticsOptions()
     table = check(ballots, STATISTICS_COLUMNS)

@@ -167,7 +167,6 @@ def true_rate(labels: DrawnLabels, label: str, verdict: str, of: Of = "run") -> 
 
     Args:
         labels: at least one case was drawn; for `agent` drawn from all cases, with their clusters.
-        label: whose cases are `found`.
         verdict: of the jury, which the label comes to.
         of: the cases of the run, or cases like these.
     """
@@ -289,12 +288,7 @@ def _sides(kind: "type[S]", labels: DrawnLabels, verdict: str) -> "tuple[S, S]":
 
 
 class _Side(ABC):
-    """Is the rate lower than this? Drawn cases without an answer count as found.
-
-    Args:
-        labels: the draw.
-        expected: of each stratum whether many of its cases are.
-    """
+    """Is the rate lower than this? Drawn cases without an answer count as found."""
 
     def __init__(self, labels: DrawnLabels, expected: tuple[bool, ...]) -> None:
         self._labels = labels

@@ -82,24 +82,15 @@ def vote_matrix(
     """The votes of one round.
 
     Args:
-        table: checked ballots (`ballots.check`).
-        scale: the declared verdicts.
         round: 0 is the first evaluation.
         stale: keep votes that were repeated from an earlier round because the seat abstained.
         synthetic: keep votes that were made up for an answer that a provider blocked.
-
-    Raises:
-        UnknownVerdict: a verdict or label is not declared in `scale`.
     """
     return _Columns(table, scale).matrix(round, stale=stale, synthetic=synthetic)
 
 
 def by_round(table: pa.Table, scale: Scale, *, stale: bool = False, synthetic: bool = False) -> dict[int, VoteMatrix]:
-    """The votes of all rounds, ascending, with the same units, seats and codes in each.
-
-    Raises:
-        UnknownVerdict: a verdict or label is not declared in `scale`.
-    """
+    """The votes of all rounds, ascending, with the same units, seats and codes in each."""
     columns = _Columns(table, scale)
     return {number: columns.matrix(number, stale=stale, synthetic=synthetic) for number in columns.rounds()}
 

@@ -31,11 +31,7 @@ class Wording:
             raise ValueError(f"the languages of a wording differ in their blanks: {self.english!r}")
 
     def __call__(self, **values: float | str) -> "Reason":
-        """A reason of this wording.
-
-        Raises:
-            KeyError: a blank has no value.
-        """
+        """A reason of this wording."""
         return Reason(self, values)
 
     def text(self, values: Blanks, language: Language) -> str:

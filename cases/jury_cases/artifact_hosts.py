@@ -50,6 +50,8 @@ class AllowedHost(NamedTuple):
 
 def parse_hosts(value: str, variable: str = "JURY_ARTIFACT_HOSTS") -> frozenset[str]:
     """The hosts in a value of `variable`, separated by commas."""
+    if not value:
+        return frozenset()
     hosts = frozenset(host.strip().lower() for host in value.split(",") if host.strip())
     AllowedHosts(hosts, variable)
     return hosts

@@ -13,10 +13,10 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import Request
 
 from jury_cases.artifact_hosts import AllowedHosts, Resolve, checked_opener, resolved
+from jury_cases.case_of_row import artifact_record
 from jury_cases.containers.json_rows import read_rows
 from jury_cases.containers.row import RowSource
 from jury_cases.errors import ArtifactSourceError, CaseFileError
-from jury_cases.rows import artifact_record
 from jury_events.case import ArtifactRecord, Case
 from jury_events.named_files import read_named, refuse_secrets
 from jury_events.regular_files import FileTooLarge, read_failure

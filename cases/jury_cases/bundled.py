@@ -1,4 +1,4 @@
-"""The bundled YAML files that declare formats and dialects, and what the heads of them say.
+"""The bundled YAML files that declare formats of rows and of messages, and what the heads of them say.
 
 A head is looked at for every row, so it is read without the rest: lines such as `marks: [info, trajectory]`.
 """
@@ -8,14 +8,15 @@ from functools import cache
 from importlib.resources import files
 
 FORMAT_FILES = "formats/files"
-DIALECT_FILES = "transcripts/dialect_files"
+MESSAGE_FORMATS = "transcripts/message_formats"
 
 
 @cache
 def bundled_texts(folder: str) -> dict[str, str]:
     """The texts of the files of a folder of this package, by their names."""
-    found = sorted(files(__package__).joinpath(folder).iterdir(), key=lambda one: one.name)
-    return {one.name[:-5]: one.read_text(encoding="utf-8") for one in found if one.name.endswith(".yaml")}
+    place = files(__package__).joinpath(folder)
+    names = sorted([one.name for one in place.iterdir() if one.name.endswith(".yaml")])
+    return {name[:-5]: place.joinpath(name).read_text(encoding="utf-8") for name in names}
 
 
 def words_at(text: str, key: str) -> tuple[str, ...]:

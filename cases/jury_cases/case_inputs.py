@@ -1,21 +1,26 @@
 """Cases as passed by Python callers: `Case` objects, rows as in a case file, or case files."""
 
 import os
+import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, TypeVar
 
 from jury_cases.artifact_sources import ArtifactSources
+from jury_cases.case_files import CaseFiles
+from jury_cases.case_of_row import RowReading, read_case
+from jury_cases.case_source import Fetch
+from jury_cases.containers.row import FileRow
 from jury_cases.errors import ArtifactSourceError, CaseFileError
-from jury_cases.files import CaseFiles
 from jury_cases.formats.registry import AskedFormat, asked_format
 from jury_cases.labels import Labels
 from jury_cases.options import CaseOptions
-from jury_cases.outline import Fetch, RecordedCases, SeenIds
-from jury_cases.rows import RowReading, read_case
+from jury_cases.seen_ids import SeenIds
 from jury_events.case import Case
 from jury_events.errors import SettingError
-from jury_events.text import visible_line
 from jury_events.verdict_scale import VerdictScale
 
 T = TypeVar("T")
@@ -85,7 +90,7 @@ def case_source(
     if not _are_cases(cases):
         raise CaseFileError(f"cases: must be cases, or the path of a case file, not a {type(cases).__name__}")
     if isinstance(cases, Iterator):
-        kept = RecordedCases(_checked(cases, scale))
+        kept = _KeptCases(_checked(cases, scale))
         return lambda fetch: _with_records(kept, ArtifactSources(Path(), hosts, roots=roots), fetch)
     return lambda fetch: _with_records(_checked(cases, scale), ArtifactSources(Path(), hosts, roots=roots), fetch)
 
@@ -97,21 +102,14 @@ def _are_cases(cases: Any) -> bool:
 
 def _checked(given: Iterable[CaseInput], scale: VerdictScale | None) -> Iterator[Case]:
     """The cases, without records referred to by URI."""
-    with SeenIds() as seen:
+    with closing(SeenIds()) as seen:
         for number, one in enumerate(given, start=1):
             try:
                 case = case_of(one, f"case-{number}", scale)
-                _check_id(case, number, seen)
             except CaseFileError as error:
                 raise CaseFileError(f"case {number}: {error}") from error
+            seen.add(case.case_id, FileRow(f"case {number}", number, number, {}, ""))
             yield case
-
-
-def _check_id(case: Case, number: int, seen: SeenIds) -> None:
-    first = seen.number_of(case.case_id, number)
-    if first is not None:
-        shown = visible_line(case.case_id, 120)
-        raise CaseFileError(f"its id {shown!r} is also the id of case {first}; give each case a different id")
 
 
 def _with_records(cases: Iterable[Case], sources: ArtifactSources, fetch: Fetch) -> Iterator[Case]:
@@ -128,3 +126,54 @@ def _resolved(case: Case, sources: ArtifactSources) -> Case:
         return sources.resolved(case)
     except ArtifactSourceError as error:
         raise CaseFileError(str(error)) from error
+
+
+class _KeptCases:
+    """Iterates the cases from the first at each call; the iterator is advanced only when a reader needs its next case.
+
+    Several readers may read at once, in several threads. The file is deleted with the object.
+    """
+
+    def __init__(self, cases: Iterator[Case]) -> None:
+        self._cases = cases
+        self._lock = threading.Lock()
+        self._file = TemporaryFile(prefix="jury-cases-")  # noqa: SIM115  (as long as the object)
+        weakref.finalize(self, self._file.close)
+        self._end = 0
+        self._error: Exception | None = None
+
+    def __iter__(self) -> Iterator[Case]:
+        position = 0
+        while True:
+            with self._lock:
+                if position == self._end and not self._advance():
+                    return
+                self._file.seek(position)
+                line = self._file.readline()
+            position += len(line)
+            yield Case.model_validate_json(line)
+
+    def _advance(self) -> bool:
+        """Keep the next case; False at the end."""
+        if self._error is not None:
+            raise self._error
+        try:
+            case = next(self._cases, None)
+            if case is None:
+                return False
+            self._keep(case)
+        except Exception as error:
+            self._error = error
+            raise
+        return True
+
+    def _keep(self, case: Case) -> None:
+        try:
+            self._file.seek(self._end)
+            self._file.write(line := case.model_dump_json().encode() + b"\n")
+            self._file.flush()
+        except OSError as error:
+            raise CaseFileError(
+                f"the cases cannot be kept in a temporary file: {error.strerror or error}; make room, or set TMPDIR"
+            ) from error
+        self._end += len(line)

@@ -92,11 +92,6 @@ def automatic(row: Mapping[str, Any], target: str) -> Any:
     return next((row[column] for column in AUTOMATIC[target] if row.get(column) is not None), None)
 
 
-def present(row: Mapping[str, Any], target: str) -> bool:
-    """Whether the row has a default column for `target`, even if null."""
-    return any(column in row for column in AUTOMATIC[target])
-
-
 def value_at(row: Any, source: str, target: str) -> Any:
     """The value of a column by its name, else by its path: `judges.gpt.answer`, `messages.0.content`."""
     value: Any = row

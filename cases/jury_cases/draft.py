@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jury_cases.errors import CaseFileError
-from jury_cases.transcripts.authors import RoleRules, SeenRoles
+from jury_cases.transcripts.authors import SeenRoles
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import json_kind
 from jury_events.case import MetadataValue
@@ -58,12 +58,6 @@ class CaseDraft:
     taken: dict[str, tuple[str, ...]] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
     roles: SeenRoles = field(default_factory=SeenRoles)
-
-    def assign_roles(self, rules: RoleRules, seen: SeenRoles) -> None:
-        """Apply the user's rules for roles to the transcript; `seen` takes its roles, and the patterns that matched."""
-        if rules and self.built is not None:
-            authors = self.built.authors
-            seen.add(authors, self.built.reassign(rules))
 
 
 MAX_VALUES = 200

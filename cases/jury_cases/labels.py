@@ -43,16 +43,14 @@ class Labels:
 
     def __init__(
         self,
-        words: Mapping[str, Verdict | SeatPosition | None] | None = None,
+        words: Mapping[str, SeatPosition | None] | None = None,
         *,
         refuse: bool = True,
         scale: VerdictScale | None = None,
         mappable: bool = True,
     ) -> None:
         self._mappable = mappable
-        self._words = {
-            word: SeatPosition(meant) if isinstance(meant, Verdict) else meant for word, meant in (words or {}).items()
-        }
+        self._words = words or {}
         self._refuse = refuse
         self._scale = scale
 
@@ -75,15 +73,18 @@ class Labels:
                     return meant
         return _of_scale(word.lower(), self._scale) or SeatPosition(Verdict.from_label(word))
 
-    def position(self, written: Any) -> SeatPosition | None:
-        """The verdict of an unparsed label, with the label of the scale where it is one; None: null or blank text."""
+    def position(self, written: Any, *, refuse: bool = True) -> SeatPosition | None:
+        """The verdict of an unparsed label, with the label of the scale where it is one; None: null or blank text.
+
+        Without `refuse` an unknown word is no label either.
+        """
         word = label_word(written)
         if word is None:
             return None
         try:
             return self.meaning(word)
         except ValueError as error:
-            if not self._refuse:
+            if not (refuse and self._refuse):
                 return None
             shown = visible_line(word, 60)
             known = ", ".join(dict.fromkeys([*(() if self._scale is None else self._scale.ids), *Verdict]))
@@ -94,11 +95,6 @@ class Labels:
                 else f"write one of {known}, or leave label out"
             )
             raise UnknownLabel(f"label: {shown!r} is not understood; {remedy}", word) from error
-
-    def verdict(self, written: Any) -> Verdict | None:
-        """The verdict alone, as `position`."""
-        found = self.position(written)
-        return None if found is None else found.verdict
 
 
 def directions(word: str, of: str) -> str | None:

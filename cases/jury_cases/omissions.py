@@ -47,7 +47,7 @@ class OmissionReport:
 
     def add(self, case: Case) -> tuple[Omission, ...]:
         """Count a case; returns its omissions."""
-        omissions = self.of(case)
+        omissions = case.omissions(images_seen=self._images_seen)
         self.cases += 1
         self._pictures += len(case.images)
         self.with_omissions += bool(omissions)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from jury_cases.case_of_row import RowReading
 from jury_cases.columns import check_targets
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
 from jury_cases.formats.registry import AskedFormat, asked_format
 from jury_cases.labels import Labels, labels_of
-from jury_cases.rows import RowReading
 from jury_cases.transcripts.authors import RoleRules
 from jury_events.case import Case
 from jury_events.conditions import Condition, admitted, fields_of, parse_condition
@@ -50,7 +50,7 @@ class CaseOptions:
 
     format: AskedFormat = None
     fields: Mapping[str, str] = field(default_factory=dict)
-    labels: Labels | Mapping[str, str | None] = field(default_factory=dict)
+    labels: Labels | Mapping[str, str | None] = field(default_factory=Labels)
     policy: str | None = None
     question: str | None = None
     roles: Mapping[str, str] = field(default_factory=dict)
@@ -65,13 +65,13 @@ class CaseOptions:
 
     def __post_init__(self) -> None:
         check_targets(self.fields)
-        _ = self.conditions, self.words, self.role_rules, self.form
+        _ = self.conditions, self.words, self.role_rules, self.form  # what they refuse is refused now
         if self.limit is not None and self.limit < 0:
             raise CaseFileError(f"the limit {self.limit} is negative; it counts cases from 0 up")
         if self.sample is not None and self.sample < 0:
             raise CaseFileError(f"the sample {self.sample} is negative; it counts cases from 0 up")
 
-    @property
+    @cached_property
     def reading(self) -> RowReading:
         """How rows are read."""
         return RowReading(
@@ -86,7 +86,7 @@ class CaseOptions:
     @cached_property
     def form(self) -> Format | None:
         """The format of all rows; None: detected per row."""
-        return asked_format(self.format)
+        return None if self.format is None else asked_format(self.format)
 
     @cached_property
     def role_rules(self) -> RoleRules:
@@ -101,7 +101,7 @@ class CaseOptions:
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
         """The conditions of `where`."""
-        return tuple(parse_condition(one) if isinstance(one, str) else one for one in self.where)
+        return tuple([parse_condition(one) if isinstance(one, str) else one for one in self.where])
 
     def admits(self, case: Case) -> bool:
         """Whether a case is selected by `where` and `case_ids`."""

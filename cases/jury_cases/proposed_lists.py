@@ -13,7 +13,7 @@ from jury_cases.columns import snake_case
 from jury_cases.formats.plain_rows import words_of
 from jury_cases.transcripts.chat import KINDS, RESULTS
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank
-from jury_cases.transcripts.reading import dialect_of, has_turns
+from jury_cases.transcripts.reading import has_turns, message_format_of
 
 _DEEPEST = 6
 _LONGEST_WORD = 40
@@ -264,7 +264,7 @@ _CALLS = ("tool_calls", "toolCalls", "calls", "tools")
 
 def proposed_steps(messages: list[dict[str, Any]]) -> tuple[dict[str, Any], str]:
     """The roles and the steps of messages, and what of them is a guess."""
-    if dialect_of(messages) is not None:
+    if message_format_of(messages) is not None:
         return {}, ""  # a form that is known
     role, text = role_of(messages) or "role", text_of(messages) or "content"
     words = Counter(word_of(one, role) for one in messages)

@@ -1,6 +1,5 @@
 """`jury calibrate`: from which agreement on a verdict may stand without a person."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +9,11 @@ from jury_cli.calls import call
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields, option
+from jury_cli.terminal import note, print_json, print_page, print_report
+from jury_events.text import visible_line
 
 if TYPE_CHECKING:
-    from jury_judge.statistics.calibrating import FoundCalibration
-    from jury_judge.statistics.ladder_calibrating import FoundLadder
+    from jury_judge.statistics.calibrating import FoundCalibration, FoundLadder
 
 
 @grouped(
@@ -37,7 +37,6 @@ def command(*, output: Path | None, as_json: bool, **said: Any) -> int:
     does not reach it to people. Exits with 6 where no threshold can be certified. docs/calibration.md explains
     what is promised, and what is not; docs/stages.md ladders of stages (--stages).
     """
-    from jury_cli.terminal import note
     from jury_judge.records.vote_reports import VoteReports
     from jury_judge.settings.calibration import CalibrationSettings
 
@@ -54,14 +53,11 @@ def command(*, output: Path | None, as_json: bool, **said: Any) -> int:
 
 
 def _ladder(found: "FoundLadder", path: Path | None, *, as_json: bool) -> int:
-    from jury_cli.terminal import note, page_console
-    from jury_judge.statistics.ladder_calibrating import write_ladder
+    from jury_cli.terminal import note
+    from jury_judge.statistics.calibrating import write_ladder
     from jury_views.terminal.calibration import ladder_page
 
-    if as_json:
-        print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
-    else:
-        ladder_page(found.report).print(page_console())
+    print_report(found.to_dict, lambda: ladder_page(found.report), as_json=as_json)
     if not found.report.accepts:
         return Exit.INCONCLUSIVE
     if path is None:
@@ -75,7 +71,6 @@ def _ladder(found: "FoundLadder", path: Path | None, *, as_json: bool) -> int:
 
 
 def _write(found: "FoundCalibration", path: Path | None) -> None:
-    from jury_cli.terminal import note
     from jury_judge.statistics.calibrating import write_calibration
 
     if path is None:
@@ -88,12 +83,10 @@ def _write(found: "FoundCalibration", path: Path | None) -> None:
 
 
 def _print(found: "FoundCalibration", *, as_json: bool) -> None:
-    from jury_cli.terminal import page_console
-    from jury_events.text import visible_line
     from jury_views.terminal.calibration import calibration_page
 
     if as_json:
-        print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
+        print_json(found.to_dict())
     else:
         panel = None if found.panel is None else f"{visible_line(found.panel.name, 80)} ({found.panel.panel[:16]})"
-        calibration_page(found.report, panel).print(page_console())
+        print_page(calibration_page(found.report, panel))

@@ -6,6 +6,8 @@ from jury_cli.calls import opened
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, run_id
+from jury_cli.terminal import note
+from jury_events.text import pluralize
 
 
 @click.command("cancel")
@@ -21,9 +23,7 @@ def command(run: str, *, by: str | None, store_url: str | None) -> int:
     not begun stay listed, and wait: jury resume RUN, or jury run with the same --run, reopens the run and judges them.
     Ctrl-C ends the waiting alone where the request is recorded already.
     """
-    from jury_cli.judging import note_line, run_interruptibly
-    from jury_cli.terminal import note
-    from jury_events.text import pluralize
+    from jury_cli.event_loops import note_line, run_interruptibly
     from jury_judge.runs.cancelling import canceller
 
     who = canceller(by)

@@ -1,8 +1,8 @@
 """`jury cases`: what jurors would be shown of the cases of files, before anything is run."""
 
-import json
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -10,10 +10,13 @@ from jury_cli.case_options import ListingFormats, artifact_hosts, case_files
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import fields
+from jury_cli.terminal import Counting, note, print_json, print_report
 
 if TYPE_CHECKING:
     from jury_judge import CasePreview, CaseSummary, UnreadableRows
     from jury_judge.runs.case_preview import ShownCase
+
+T = TypeVar("T")
 
 
 @click.command("cases", cls=ListingFormats)
@@ -49,7 +52,7 @@ def command(**given: Any) -> int:
 
     summary, propose = given.pop("summary"), given.pop("propose")
     panel = PanelSettings.of(**{name: given.pop(name) for name in PanelSettings.model_fields})
-    loaded = load_panel(panel.panel_name, os.environ, panel.overrides)
+    loaded = load_panel(panel.panel_name, os.environ, panel)
     files = case_files(given, artifact_hosts(), refuse_labels=False, scale=loaded.panel.scale)
     if propose:
         from jury_judge.runs.case_preview import propose_format
@@ -66,58 +69,48 @@ def command(**given: Any) -> int:
 
 
 def _summary(summary: "CaseSummary", *, as_json: bool) -> int:
-    from jury_cli.terminal import Counting, note, page_console
     from jury_cli.views.cases import summary_page
 
-    counting = Counting("cases read")
-    code = Exit.DONE
-    try:
-        for _ in summary:
-            counting.count()
-    except KeyboardInterrupt:
-        code = Exit.INTERRUPTED
-        note("jury: interrupted; what follows is of the cases that were read")
-    finally:
-        counting.close()
-    if as_json:
-        print(json.dumps(summary.data(), ensure_ascii=False, indent=2))
-    else:
-        summary_page(summary).print(page_console())
+    code = _read_to_the_end(summary, lambda _counted: None)
+    print_report(summary.data, lambda: summary_page(summary), as_json=as_json)
     return _after_unreadable(code, summary.unreadable)
+
+
+def _read_to_the_end(cases: Iterable[T], take: Callable[[T], None]) -> Exit:
+    """Take each case; an interruption ends the reading, and what was read counts."""
+    with Counting("cases read") as counting:
+        try:
+            for one in cases:
+                counting.count()
+                take(one)
+        except KeyboardInterrupt:
+            note("jury: interrupted; what follows is of the cases that were read")
+            return Exit.INTERRUPTED
+    return Exit.DONE
 
 
 def _after_unreadable(code: Exit, unreadable: "UnreadableRows") -> Exit:
     """Note what was left out, and return the exit code."""
-    from jury_cli.terminal import note
-
     for line in unreadable.lines():
         note(line)
     return Exit.STOPPED if code is Exit.DONE and unreadable.count else code
 
 
 def _cases(preview: "CasePreview", *, verbose: bool, as_json: bool) -> int:
-    from jury_cli.terminal import Counting, note
     from jury_cli.views.cases import case_lines, preview_lines
 
-    counting = Counting("cases read")
     kept: list[ShownCase] = []
-    code = Exit.DONE
-    try:
-        for shown in preview:
-            counting.count()
-            if as_json:
-                kept += [shown] if shown.text is not None or (verbose and shown.not_shown) else []
-                continue
-            for line in case_lines(shown, verbose=verbose):
-                print(line)
-    except KeyboardInterrupt:
-        code = Exit.INTERRUPTED
-        note("jury: interrupted; what follows is of the cases that were read")
-    finally:
-        counting.close()
+
+    def take(shown: "ShownCase") -> None:
+        if as_json:
+            kept.extend([shown] if shown.text is not None or (verbose and shown.not_shown) else [])
+            return
+        for line in case_lines(shown, verbose=verbose):
+            print(line)
+
+    code = _read_to_the_end(preview, take)
     if as_json:
-        shown_cases = [one._asdict() for one in kept]
-        print(json.dumps({**preview.data(), "shown": shown_cases}, ensure_ascii=False, indent=2))
+        print_json({**preview.data(), "shown": [one._asdict() for one in kept]})
     else:
         for line in preview_lines(preview):
             print(line)

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from jury_cli.calls import call
+from jury_cli.terminal import note
 from jury_events.errors import JuryError
 from jury_events.text import pluralize
 
@@ -25,8 +26,7 @@ def cassette_store(paths: Sequence[Path], key_files: Sequence[Path] = ()) -> Ite
 
     With `key_files`, each must be whole under a seal by a public key of one of them.
     """
-    from jury_cli.import_ import imported_runs
-    from jury_cli.terminal import note
+    from jury_cli.import_ import imported_streams
     from jury_judge import Records
     from jury_judge.seals.key_files import read_keys
 
@@ -39,7 +39,7 @@ def cassette_store(paths: Sequence[Path], key_files: Sequence[Path] = ()) -> Ite
             note(f"jury: {problem}")
         if found.refused:
             raise _refused(len(found.refused), found.refused[0][1])
-        for line in imported_runs(found):
+        for line in imported_streams(found):
             note(line)
         yield url
 

@@ -1,6 +1,5 @@
 """`jury compare`: two debates, or two runs, side by side."""
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -9,7 +8,8 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE
-from jury_events.text import visible_line
+from jury_cli.terminal import note, print_json, print_page
+from jury_events.text import pluralize, visible_line
 
 if TYPE_CHECKING:
     from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns, Kind
@@ -61,9 +61,7 @@ def command(
     Tables by name: of debates results, panels, positions; of runs flips, verdicts, results, panels, tests.
     """
     from jury_cli.tables import chosen_tables
-    from jury_cli.terminal import note
     from jury_cli.views.comparison import SHOWN, TABLES_OF_DEBATES, TABLES_OF_RUNS
-    from jury_events.text import pluralize
     from jury_judge.comparisons.comparing import ComparedDebates
 
     count = count or ("outcomes" if fail_on else None)
@@ -97,7 +95,6 @@ class _Printed(NamedTuple):
 
 def _debates(found: "ComparedDebates", count: "Count | None", form: _Printed) -> "Named":
     """Print two debates; returns the case if their ends differ."""
-    from jury_cli.terminal import page_console
     from jury_cli.views.comparison import debates_page
     from jury_events.judgment import Decider
     from jury_judge.comparisons.comparing import debates_object
@@ -107,7 +104,7 @@ def _debates(found: "ComparedDebates", count: "Count | None", form: _Printed) ->
     if form.as_json:
         _print(debates_object(compared))
     else:
-        debates_page(compared, form.tables, whole=form.whole).print(page_console())
+        print_page(debates_page(compared, form.tables, whole=form.whole))
     flips = Named()
     named = [
         side.decided_by
@@ -122,7 +119,6 @@ def _debates(found: "ComparedDebates", count: "Count | None", form: _Printed) ->
 
 def _runs(found: "ComparedRuns", form: _Printed) -> "Named":
     """Print two runs; returns the cases whose ends differ."""
-    from jury_cli.terminal import note, page_console
     from jury_cli.views.comparison import runs_page
     from jury_judge.comparisons.comparing import runs_object
     from jury_views.reports.tally import Named
@@ -134,7 +130,7 @@ def _runs(found: "ComparedRuns", form: _Printed) -> "Named":
         table = runs_object(compared, found.panel, found.flips, found.chosen)
         _print({**table, "paired": None if paired is None else paired.to_dict()})
     else:
-        runs_page(found, form.tables, whole=form.whole).print(page_console())
+        print_page(runs_page(found, form.tables, whole=form.whole))
     if found.unpaired is not None:
         note(f"no paired table: {found.unpaired}")
     named = Named()
@@ -148,4 +144,4 @@ def _change(before: str, after: str) -> str:
 
 
 def _print(compared: dict[str, Any]) -> None:
-    print(json.dumps(compared, ensure_ascii=False, indent=2))
+    print_json(compared)

@@ -8,6 +8,8 @@ from jury_cli.calls import call, database
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, debate_ids
+from jury_cli.terminal import note
+from jury_events.text import pluralize
 
 
 @click.group("db")
@@ -71,8 +73,6 @@ def release(names: tuple[str, ...], *, by: str, store_url: str | None) -> int:
 
 def _noting(done: str) -> Callable[[str, bool], None]:
     def note_change(debate_id: str, changed: bool) -> None:
-        from jury_cli.terminal import note
-
         note(f"{debate_id}: {done}" if changed else f"{debate_id}: nothing to do, it is {done} already")
 
     return note_change
@@ -82,7 +82,5 @@ def _noting(done: str) -> Callable[[str, bool], None]:
 @options(STORE)
 def rebuild(store_url: str | None) -> int:
     """Rebuild the lists of debates and runs from the log."""
-    from jury_events.text import pluralize
-
     print(f"made anew from {pluralize(call(database(store_url).rebuild()), 'event')}")
     return Exit.DONE

@@ -1,7 +1,6 @@
 """`jury demo`: one debate over a bundled case."""
 
 import asyncio
-import json
 import shlex
 import time
 from collections.abc import Iterator
@@ -15,8 +14,9 @@ import click
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, fields, resolved_store
-from jury_cli.terminal import note, note_wrapped
+from jury_cli.terminal import WritingLine, note, note_wrapped, print_json
 from jury_cli.typed_command import typed_command
+from jury_events.text import pluralize, visible_line
 
 
 @click.command("demo")
@@ -31,11 +31,9 @@ def command(*, as_json: bool, **given: Any) -> int:
     """
     for line in _starting(**given):  # before anything is imported that takes long
         note_wrapped(line)
-    from jury_cli.judging import finishing, judging_loop, note_end, note_line, until_interrupted
+    from jury_cli.event_loops import finishing, judging_loop, note_end, note_line, until_interrupted
     from jury_cli.live import events_shown
-    from jury_cli.terminal import WritingLine
     from jury_cli.views.cases import lines_of_case
-    from jury_events.text import pluralize, visible_line
     from jury_judge.runs.executor import executor_of
     from jury_judge.runs.plan import RunPlan
     from jury_judge.settings.run import RunSettings
@@ -111,7 +109,7 @@ def _print(result: dict[str, Any], *, as_json: bool) -> None:
     from jury_cli.views.result_line import ended_lines
 
     if as_json:
-        print(json.dumps(result, ensure_ascii=False, indent=2))
+        print_json(result)
     elif result["final_verdict"] is not None:
         print(next(ended_lines(result)))  # the reason was said as it came
 

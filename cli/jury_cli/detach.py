@@ -10,8 +10,6 @@ from jury_judge.runs.plan import RunPlan
 from jury_judge.runs.resumed_run import handed
 from jury_judge.runs.supervision import detached_holder, log_file, start_detached, start_on_cluster
 
-DETACH = "--detach"
-
 
 def detach(planned: RunPlan, shown: Mapping[str, Any], reopens: int) -> int:
     """Have another process judge a run that is listed; returns once it does, or has ended.
@@ -26,7 +24,7 @@ def detach(planned: RunPlan, shown: Mapping[str, Any], reopens: int) -> int:
         pid, ended = start_detached(handed(planned, shown, reopens), url, run_id)
         where = f"process {pid}, without this terminal; log: {log_file(url, run_id)}"
     else:
-        from jury_cli.judging import ray_started
+        from jury_cli.event_loops import ray_started
 
         where = "a process of the cluster, without this terminal"
         message = partial(_message, planned, shown, reopens)

@@ -37,7 +37,7 @@ def command(store_url: str | None, panel_name: str | None, ray_address: str | No
 
     Exits with 2 on a problem, with 4 when a seat's model, or the final judge's, does not answer a probe.
     """
-    from jury_cli.judging import run_interruptibly
+    from jury_cli.event_loops import run_interruptibly
     from jury_judge import Diagnosis
     from jury_judge.settings.judging import ClusterSettings
 
@@ -53,7 +53,7 @@ def command(store_url: str | None, panel_name: str | None, ray_address: str | No
 
 
 def _joined(address: str) -> AbstractContextManager[None]:
-    from jury_cli.judging import ray_started
+    from jury_cli.event_loops import ray_started
 
     return ray_started(address, open_cluster=False)
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,10 +16,9 @@ from jury_cli.run import DISPLAY
 
 if TYPE_CHECKING:
     from jury_events.drift_facts import DriftCheck, DriftFacts
-    from jury_judge.drift.baseline import DriftBaseline
-    from jury_judge.drift.check import DriftCheckRun
     from jury_judge.runs.plan import RunPlan
-    from jury_judge.settings.drift import DriftBaselineSettings, DriftCheckSettings, DriftPlanSettings
+    from jury_judge.settings_model import SettingsModel
+    from jury_views.drift_view import DriftReport
 
 
 def _drift_id(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -28,6 +28,13 @@ def _drift_id(_context: click.Context, parameter: click.Parameter, value: str | 
         return None if value is None else checked_drift_id(value)
     except ValueError as error:
         raise click.BadParameter(f"{value!r} {error}", param=parameter) from None
+
+
+def _model(name: str) -> "type[SettingsModel]":
+    from jury_judge.settings import drift
+
+    found: type[SettingsModel] = getattr(drift, name)
+    return found
 
 
 _ID = click.argument("drift_id", metavar="ID", callback=_drift_id)
@@ -46,44 +53,30 @@ def command() -> None:
     """
 
 
-def _baseline_settings() -> "type[DriftBaselineSettings]":
-    from jury_judge.settings.drift import DriftBaselineSettings
-
-    return DriftBaselineSettings
-
-
-def _check_settings() -> "type[DriftCheckSettings]":
-    from jury_judge.settings.drift import DriftCheckSettings
-
-    return DriftCheckSettings
-
-
-def _plan_settings() -> "type[DriftPlanSettings]":
-    from jury_judge.settings.drift import DriftPlanSettings
-
-    return DriftPlanSettings
-
-
 def _grouped(name: str, *headings: str, short: str) -> Callable[[Callable[..., Any]], click.Command]:
     return command.command(name, cls=GroupedCommand, headings=headings, short_help=short)
 
 
 @_grouped(
     "plan",
-    *("The plan", "Jurors and rules", "What it may spend", "Which cases", "How case files are read", "Results"),
+    *("The plan", "What counts", "Jurors and rules", *_JUDGING[:3], "Results"),
     short="What would be found how soon, how long draws last, dollars.",
 )
-@options((_FILES,), fields("DriftPlanSettings"), settings_of_file(_plan_settings, "The plan"), (_JSON,))
+@options(
+    (_FILES,),
+    fields("DriftPlanSettings"),
+    settings_of_file(partial(_model, "DriftPlanSettings"), "The plan"),
+    (_JSON,),
+)
 def plan(*, paths: tuple[str, ...], as_json: bool, **given: Any) -> int:
     """Say what a baseline would find how soon, how long its draws last, and what it costs. Nothing is judged.
 
     How soon is computed with simulated judges and the bets of a check. FILE has the anchors, for the dollars.
     """
-    from jury_cli.terminal import page_console
-    from jury_judge.drift.planning import plan_drift
+    from jury_judge.drift.baseline import plan_drift
     from jury_judge.runs.plan import loaded_panel
     from jury_judge.settings.drift import DriftPlanSettings
-    from jury_views.terminal.drift import plan_page
+    from jury_views.drift_view import plan_report
 
     asked = DriftPlanSettings.of(paths=paths, **given)
     cases = None
@@ -91,11 +84,9 @@ def plan(*, paths: tuple[str, ...], as_json: bool, **given: Any) -> int:
         scale = loaded_panel(asked.run).panel.scale
         cases = asked.files(paths, artifact_hosts(), stdin=standard_input(paths), scale=scale)
     found = plan_drift(asked, cases)
-    if as_json:
-        delays = [{**one._asdict(), "change": one.change._asdict()} for one in found.plan.delays]
-        print(json.dumps({**found.plan._asdict(), "delays": delays, "cost_a_judging": found.cost}, indent=2))
-    else:
-        plan_page(found.plan, every=asked.every, cost=found.cost, priced_by=found.priced_by).print(page_console())
+    delays = [{**one._asdict(), "change": one.change._asdict()} for one in found.plan.delays]
+    said = {**found.plan._asdict(), "delays": delays, "cost_a_judging": found.cost}
+    _print(plan_report(found.plan, every=asked.every, cost=found.cost, by=found.priced_by), said if as_json else None)
     return Exit.DONE
 
 
@@ -104,34 +95,35 @@ def plan(*, paths: tuple[str, ...], as_json: bool, **given: Any) -> int:
     *("The baseline", "What counts", "The run", "Jurors and rules", *_JUDGING, "Results", "Seals"),
     short="Judge labelled cases several times, to compare with later.",
 )
-@options((_ID, _FILES), fields("DriftBaselineSettings"), settings_of_file(_baseline_settings, "The run"))
-@options((_JSON,), DISPLAY)
+@options(
+    (_ID, _FILES),
+    fields("DriftBaselineSettings"),
+    settings_of_file(partial(_model, "DriftBaselineSettings"), "The run"),
+    (_JSON,),
+    DISPLAY,
+)
 def baseline(*, as_json: bool, display: str, **given: Any) -> int:
     """Judge labelled cases, the anchors, several times: what a check compares with.
 
     Anchors, draws and rules are recorded under ID before the first judging; the same ID goes on, and needs no files
     then. With --daily a scheduler calls it once a day.
     """
+    from jury_cli.terminal import note
     from jury_judge.drift.baseline import DriftBaseline
     from jury_judge.runs.plan import loaded_panel
     from jury_judge.settings.drift import DriftBaselineSettings
+    from jury_views.drift_view import baseline_report, drift_object
 
     asked = DriftBaselineSettings.of(**given)
-    paths, cases, loaded = asked.paths, None, None
-    if paths:
-        loaded = loaded_panel(asked.of_run(f"{asked.drift_id}.draws", 1))
-        cases = asked.files(paths, artifact_hosts(), stdin=standard_input(paths), scale=loaded.panel.scale)
-    return _judge_baseline(DriftBaseline(asked, cases, loaded), display, as_json=as_json)
-
-
-def _judge_baseline(made: "DriftBaseline", display: str, *, as_json: bool) -> int:
-    from jury_cli.terminal import note, page_console
-    from jury_views.drift_view import drift_object
-    from jury_views.terminal.drift import drift_page
-
+    cases = loaded = None
+    if asked.paths or asked.panel_name:
+        loaded = loaded_panel(asked.of_run(asked.draws_run, 1))
+    if asked.paths and loaded is not None:
+        scale = loaded.panel.scale
+        cases = asked.files(asked.paths, artifact_hosts(), stdin=standard_input(asked.paths), scale=scale)
+    made = DriftBaseline(asked, cases, loaded)
     facts = made.open()
-    name = facts.opened.drift_id
-    again = f"jury drift baseline {name} goes on from here"
+    again = f"jury drift baseline {facts.opened.drift_id} goes on from here"
     while (planned := made.session(facts)) is not None:
         note(f"draw {facts.sessions + 1} of {facts.planned}")
         code = _judge(planned, display, again)
@@ -140,10 +132,7 @@ def _judge_baseline(made: "DriftBaseline", display: str, *, as_json: bool) -> in
         facts = made.record(facts)
     if (day := made.waits_until(facts)) is not None:
         note(f"the next draw is due on {day}: {again}")
-    if as_json:
-        print(json.dumps(drift_object(facts, checks=False), ensure_ascii=False, indent=2))
-    else:
-        drift_page(facts).print(page_console())
+    _print(baseline_report(facts), drift_object(facts, checks=False) if as_json else None)
     return Exit.DONE
 
 
@@ -153,46 +142,54 @@ def _judge_baseline(made: "DriftBaseline", display: str, *, as_json: bool) -> in
     "Seals",
     short="Judge the anchors again: has the judge changed?",
 )
-@options((_ID,), fields("DriftCheckSettings"), settings_of_file(_check_settings, "The run"), (_JSON,), DISPLAY)
+@options(
+    (_ID,),
+    fields("DriftCheckSettings"),
+    settings_of_file(partial(_model, "DriftCheckSettings"), "The run"),
+    (_JSON,),
+    DISPLAY,
+)
 def check(*, as_json: bool, display: str, **given: Any) -> int:
     """Judge the anchors again, and say who drifted: none, the judge, agent or traffic, or not decided yet.
 
     The pairs are recorded before the first call, and looked at once all of them have ended; a stopped check goes on
     with the same pairs. Exits with 0 where nothing was found, with 1 otherwise. Needs the store and the keys alone.
     """
+    from jury_cli.terminal import note
     from jury_judge.drift.check import DriftCheckRun
     from jury_judge.settings.drift import DriftCheckSettings
-
-    return _judge_check(DriftCheckRun(DriftCheckSettings.of(**given)), display, as_json=as_json)
-
-
-def _judge_check(made: "DriftCheckRun", display: str, *, as_json: bool) -> int:
-    from jury_cli.terminal import note
     from jury_views.drift_view import fact_words
 
+    made = DriftCheckRun(DriftCheckSettings.of(**given))
     facts = made.begin()
     for fact in made.first_facts(facts):
         note(f"jury: {fact_words(fact)}")
-    code = _judge(made.plan(facts), display, f"jury drift check {facts.opened.drift_id} goes on with the same pairs")
+    again = f"jury drift check {facts.opened.drift_id} goes on with the same pairs"
+    code = _judge(made.plan(facts), display, again)
     if code != Exit.DONE:
         return code
-    made.end()
-    facts = made.facts()
+    facts = made.end()
     return _print_check(facts, facts.checks[-1], as_json=as_json)
 
 
 def _print_check(facts: "DriftFacts", ended: "DriftCheck", *, as_json: bool) -> int:
-    from jury_cli.terminal import page_console
-    from jury_views.drift_view import check_object
-    from jury_views.terminal.drift import check_page
+    from jury_views.drift_view import check_object, check_report
 
-    if as_json:
-        print(json.dumps(check_object(facts, ended), ensure_ascii=False, indent=2))
-    else:
-        check_page(facts, ended).print(page_console())
+    _print(check_report(facts, ended), check_object(facts, ended) if as_json else None)
     if ended.ended is None:
         return Exit.STOPPED
     return Exit.FAILED_ON if ended.ended.decision.found else Exit.DONE
+
+
+def _print(report: "DriftReport", said: object) -> None:
+    """A page, or where something is `said`, that as JSON."""
+    from jury_cli.terminal import page_console
+    from jury_views.terminal.report_page import drift_page
+
+    if said is None:
+        drift_page(report).print(page_console())
+    else:
+        print(json.dumps(said, ensure_ascii=False, indent=2))
 
 
 def _judge(planned: "RunPlan", display: str, again: str) -> int:
@@ -214,35 +211,27 @@ def _judge(planned: "RunPlan", display: str, again: str) -> int:
 @click.option("--check", "number", type=click.IntRange(1), metavar="N", help="This check alone.")
 def show(*, drift_id: str, store_url: str | None, as_json: bool, number: int | None) -> int:
     """Show a baseline and its checks, or one check. Every decision is computed again from the recorded votes."""
-    from jury_cli.terminal import page_console
-    from jury_views.drift_view import drift_object
-    from jury_views.terminal.drift import drift_page
+    from jury_views.drift_view import baseline_report, drift_object
 
     facts = read_from(store_url, lambda records: records.drift(drift_id))
-    if number is not None:
-        if number > len(facts.checks):
-            raise click.BadParameter(f"{number}: the baseline has {len(facts.checks)} checks", param_hint="--check")
-        _print_check(facts, facts.checks[number - 1], as_json=as_json)
-    elif as_json:
-        print(json.dumps(drift_object(facts), ensure_ascii=False, indent=2))
-    else:
-        drift_page(facts).print(page_console())
-    return Exit.DONE
+    if number is None:
+        _print(baseline_report(facts), drift_object(facts) if as_json else None)
+        return Exit.DONE
+    if number > len(facts.checks):
+        raise click.BadParameter(f"{number}: the baseline has {len(facts.checks)} checks", param_hint="--check")
+    return _print_check(facts, facts.checks[number - 1], as_json=as_json)
 
 
 @command.command("list", short_help="List the baselines, and what their last checks found.")
 @options((*STORE, _JSON))
 def list_(*, store_url: str | None, as_json: bool) -> int:
     """List the baselines of a store, and what their last checks found."""
-    from jury_cli.terminal import note, page_console
-    from jury_views.drift_view import drift_object
-    from jury_views.terminal.drift import list_page
+    from jury_cli.terminal import note
+    from jury_views.drift_view import drift_object, list_report
 
     found = read_from(store_url, lambda records: records.drifts())
-    if as_json:
-        print(json.dumps([drift_object(one, checks=False) for one in found], ensure_ascii=False, indent=2))
-    elif found:
-        list_page(found).print(page_console())
+    if found or as_json:
+        _print(list_report(found), [drift_object(one, checks=False) for one in found] if as_json else None)
     else:
         note("no baseline is in this store: jury drift baseline ID FILE... makes one")
     return Exit.DONE

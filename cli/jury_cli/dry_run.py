@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 
 from jury_cli.exits import Exit
-from jury_cli.terminal import note
+from jury_cli.terminal import note, print_json
 from jury_events.text import dollars, duration, pluralize, visible_line
 from jury_judge.runs.estimate import Range, ReadingEstimate
 from jury_judge.runs.estimated_run import SECONDS_A_CALL, EstimatedRun, StageEstimate, estimate_run
@@ -19,7 +19,7 @@ def dry_run(planned: RunPlan, *, as_json: bool) -> Exit:
     for line in found.outside:
         note(f"jury: {line}")
     if as_json:
-        print(json.dumps(found.data(), ensure_ascii=False, indent=2))
+        print_json(found.data())
         return _read_all(planned)
     warning = found.same_model_warning
     remarks = [*found.recipients, *([] if warning is None else [f"warning: {warning}"])]

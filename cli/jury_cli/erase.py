@@ -10,6 +10,8 @@ from jury_cli.calls import call, read_from, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, debate_ids, resolved_store
+from jury_cli.terminal import note
+from jury_events.text import pluralize
 
 if TYPE_CHECKING:
     from jury_judge import ErasedTexts, PlannedErasure
@@ -73,7 +75,6 @@ def command(
     Who, when and why is recorded with it; ids, labels, verdicts and scores stay, and the log still verifies. Calling it
     again finishes what was interrupted. What no erasure reaches is in docs/erasure.md.
     """
-    from jury_cli.terminal import note
     from jury_judge.settings.auditing import Erasure, ErasureScope
 
     scope = {"debate_id": debate_id, "exchange": exchange, "review": review, "case_id": case_id}
@@ -101,9 +102,6 @@ def command(
 
 def _note_plan(plan: "PlannedErasure") -> None:
     """What will be erased, and which other debates have copies."""
-    from jury_cli.terminal import note
-    from jury_events.text import pluralize
-
     note(f"{pluralize(plan.texts, 'text')} ({plan.size} bytes) of {pluralize(len(plan.debate_ids), 'debate')}")
     if plan.ends:
         note(f"{pluralize(plan.ends, 'debate')} not over yet: without texts they cannot go on, and fail")
@@ -119,9 +117,6 @@ def _note_plan(plan: "PlannedErasure") -> None:
 
 
 def _print(erased: "ErasedTexts", *, as_json: bool) -> None:
-    from jury_cli.terminal import note
-    from jury_events.text import pluralize
-
     if as_json:
         fields = {
             "debates": erased.debate_ids,

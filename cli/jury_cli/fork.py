@@ -1,7 +1,6 @@
 """`jury fork`: branch a debate at an event and run the branch."""
 
 import asyncio
-import json
 import shlex
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,8 @@ import click
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import debate_ids, fields, resolved_store
+from jury_cli.terminal import WritingLine, note, print_json
+from jury_events.text import pluralize, visible_line
 
 if TYPE_CHECKING:
     from jury_judge.replays.forks import Fork
@@ -35,7 +36,7 @@ def command(*, debate_id: str, at: str, as_json: bool, **given: Any) -> int:
     change. Without --panel the settings are those of the origin, except for those given here. The same command again
     resumes the same branch.
     """
-    from jury_cli.judging import note_line
+    from jury_cli.event_loops import note_line
     from jury_cli.terminal import note
     from jury_judge.runs.forking import prepared_fork
     from jury_judge.settings.run import ForkSettings
@@ -62,8 +63,6 @@ def command(*, debate_id: str, at: str, as_json: bool, **given: Any) -> int:
 
 
 def _introduced(fork: "Fork") -> str:
-    from jury_events.text import pluralize
-
     kept = f"branches off {fork.origin} after event {fork.version}"
     reused = f"{pluralize(fork.reused, 'recorded call')} reused, none of them repeated"
     state = ", judged before" if fork.over else ", resumed" if fork.stored else ""
@@ -72,9 +71,8 @@ def _introduced(fork: "Fork") -> str:
 
 def _resume(prepared: "PreparedFork", settings: "ForkSettings") -> tuple[bool, BaseException | None]:
     """Store the branch if it is new, and run it; returns whether that was interrupted, and why it could not go on."""
-    from jury_cli.judging import finishing, judging_loop, note_end, until_interrupted
+    from jury_cli.event_loops import finishing, judging_loop, note_end, until_interrupted
     from jury_cli.live import events_shown
-    from jury_cli.terminal import WritingLine, note
 
     fork = prepared.fork
     resume_hint = f"the same command resumes the branch {fork.debate_id}"
@@ -94,21 +92,17 @@ def _resume(prepared: "PreparedFork", settings: "ForkSettings") -> tuple[bool, B
 
 
 def _stopped(problem: BaseException) -> Exit:
-    from jury_cli.terminal import note
-    from jury_events.text import visible_line
-
     note(f"jury: the branch could not go on: {visible_line(str(problem), 500)}")
     note("jury: mend the cause; the same command resumes it")
     return Exit.STOPPED
 
 
 def _print(debate_id: str, result: dict[str, Any], *, as_json: bool) -> Exit:
-    from jury_cli.terminal import note
     from jury_cli.views.result_line import ended_lines
 
     verdict = result["final_verdict"]
     if as_json:
-        print(json.dumps(result, ensure_ascii=False, indent=2))
+        print_json(result)
     elif verdict is not None:
         print(*ended_lines(result, debate_id), sep="\n")
     if verdict is None:

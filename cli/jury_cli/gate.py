@@ -1,6 +1,5 @@
 """`jury gate`: is a run, or a panel, worse than another?"""
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +9,7 @@ from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields, option, settings_of_file
 from jury_cli.schema_option import schema_option
+from jury_cli.terminal import note, print_json, print_page, print_report
 
 if TYPE_CHECKING:
     from jury_judge.settings.gate import GateSettings
@@ -59,47 +59,41 @@ def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any)
 
 
 def _plan(asked: "GateSettings", *, as_json: bool) -> Exit:
-    from jury_cli.terminal import note, page_console
     from jury_judge.records.vote_reports import VoteReports
     from jury_views.terminal.report_page import plan_page
 
     found = call(VoteReports(note, threads=False).plan(asked))
-    if as_json:
-        print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
-    else:
-        plan_page(found).print(page_console())
+    print_report(found.to_dict, lambda: plan_page(found), as_json=as_json)
     return Exit.DONE
 
 
 def _decide(asked: "GateSettings", tables: tuple[str, ...], *, as_json: bool) -> Exit:
-    from jury_cli.terminal import note, page_console
     from jury_judge.records.vote_reports import VoteReports
     from jury_views.terminal.report_page import gate_page
 
     named = call(VoteReports(note, threads=False).gate(asked))
     _write(asked, named)
     if as_json:
-        print(json.dumps(named.to_dict(), ensure_ascii=False, indent=2))
+        print_json(named.to_dict())
         note(named.headline)
         if named.counted:
             note(f"the {named.counted} are counted")
     else:
-        gate_page(named, tables).print(page_console())
+        print_page(gate_page(named, tables))
     return _EXITS[named.outcome]
 
 
 def _decide_true(asked: "GateSettings", *, as_json: bool) -> Exit:
-    from jury_cli.terminal import note, page_console
     from jury_judge.records.vote_reports import VoteReports
     from jury_views.terminal.report_page import true_gate_page
 
     named = call(VoteReports(note, threads=False).true_gate(asked))
     _write(asked, named)
     if as_json:
-        print(json.dumps(named.to_dict(), ensure_ascii=False, indent=2))
+        print_json(named.to_dict())
         note(named.headline)
     else:
-        true_gate_page(named).print(page_console())
+        print_page(true_gate_page(named))
     return _EXITS[named.outcome]
 
 

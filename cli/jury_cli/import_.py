@@ -10,7 +10,8 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit, code_of
 from jury_cli.option_groups import options
 from jury_cli.options import PUBLIC_KEYS, STORE
-from jury_events.text import visible_line
+from jury_cli.terminal import Counting, note
+from jury_events.text import pluralize, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,25 +53,21 @@ def command(
     Every cassette is verified first; one that does not verify, or that is another debate under a known id, is refused
     and named, the others go on, and the command exits with 5. A missing store is created.
     """
-    from jury_cli.terminal import Counting, note
     from jury_judge.seals.key_files import read_keys, read_note
 
     trusted = read_keys(keys)
     kept = None if note_file is None else read_note(note_file)
-    counting = Counting("cassettes read")
-    try:
+    with Counting("cassettes read") as counting:
         found = call(
             stored(store_url).import_cassettes(
                 paths, keys=trusted, checkpoint=kept, erase=erase, progress=counting.reach, say=note
             )
         )
-    finally:
-        counting.close()
     if as_json:
         print(json.dumps(_object(found), ensure_ascii=False))
     else:
         note(_said(found))
-        for line in (*imported_runs(found), *_open_ends(found)):
+        for line in (*imported_streams(found), *_open_ends(found)):
             note(line)
     return max((code_of(error) for _, error in found.refused), default=Exit.DONE)
 
@@ -88,12 +85,18 @@ def _object(found: "Imported") -> dict[str, object]:
         "later_events_not_excluded": found.not_excluded,
         "unknown_signers_of_lengths": found.unknown_signers,
         "runs": [one._asdict() for one in found.runs],
+        "baselines": [one._asdict() for one in found.drifts],
         "refused": [{"file": str(path), "problem": str(error)} for path, error in found.refused],
     }
 
 
-def imported_runs(found: "Imported") -> "Iterator[str]":
-    """How much of each run is there whose file was imported."""
+def imported_streams(found: "Imported") -> "Iterator[str]":
+    """How much of each run is there whose file was imported, and which baselines came."""
+    from jury_events.text import pluralize
+
+    for drift in found.drifts:
+        counts = "" if drift.trusted or not drift.checks else "; without a trusted --key they count for nothing here"
+        yield f"baseline {drift.drift_id}: {pluralize(drift.checks, 'check')}{counts}"
     for one in found.runs:
         more = len(one.missing) - _NAMED
         names = ", ".join(one.missing[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
@@ -117,8 +120,6 @@ def _open_ends(found: "Imported") -> "Iterator[str]":
 
 
 def _said(found: "Imported") -> str:
-    from jury_events.text import pluralize
-
     said = f"{pluralize(found.imported, 'debate')} imported ({pluralize(found.events, 'event')})"
     said += f", {found.unchanged} there already" if found.unchanged else ""
     said += f", {pluralize(found.erased, 'text')} erased" if found.erased else ""

@@ -13,6 +13,7 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import fields
+from jury_cli.terminal import note, print_json, print_page
 
 if TYPE_CHECKING:
     from jury_judge import DebateFilter, Records
@@ -123,14 +124,13 @@ async def _print_totals(records: "Records", chosen: "DebateFilter", *, as_json: 
 
 
 async def _print_groups(records: "Records", group_by: str, chosen: "DebateFilter", *, as_json: bool) -> bool:
-    from jury_cli.terminal import page_console
     from jury_cli.views.debate_list import groups_object, groups_page
 
     groups = await records.groups(group_by, chosen)
     if as_json:
-        print(json.dumps(groups_object(group_by, groups), ensure_ascii=False, indent=2))
+        print_json(groups_object(group_by, groups))
     elif groups:
-        groups_page(group_by, groups).print(page_console())
+        print_page(groups_page(group_by, groups))
     return bool(groups)
 
 
@@ -162,8 +162,6 @@ class _JsonList:
 
 
 async def _note_what_is_left_out(records: "Records", chosen: "DebateFilter") -> None:
-    from jury_cli.terminal import note
-
     if not chosen.quarantined and await records.has_debates(chosen._replace(quarantined=True)):
         note("debates in quarantine are left out: jury list --quarantined shows them")
     if chosen.waiting is False and await records.has_debates(chosen._replace(waiting=True)):
@@ -177,7 +175,6 @@ async def _note_what_is_left_out(records: "Records", chosen: "DebateFilter") -> 
 
 async def _note_none(records: "Records", chosen: "DebateFilter", *, of_runs: bool) -> None:
     """Why the list is empty, and what to do."""
-    from jury_cli.terminal import note
     from jury_judge import DebateFilter
 
     if not await records.has_debates() and not await records.has_debates(DebateFilter(quarantined=True)):

@@ -9,6 +9,7 @@ from jury_cli.observation_options import LOG_LINES
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields
 from jury_cli.server_options import token_of
+from jury_cli.terminal import note
 
 if TYPE_CHECKING:
     import socket
@@ -51,7 +52,7 @@ class _Served:
     """What is served, until a signal comes or the client goes."""
 
     def __init__(self, settings: "McpSettings") -> None:
-        from jury_cli.judging import note_line
+        from jury_cli.event_loops import note_line
         from jury_cli.options import resolved_store
         from jury_integrations.mcp.judging import McpJudging
         from jury_judge.records.records import Records
@@ -84,12 +85,11 @@ class _Served:
         """Behind the middleware of `jury serve`."""
         from mcp.server.transport_security import TransportSecuritySettings
 
-        from jury_cli.terminal import note
         from jury_web.app import with_middleware
         from jury_web.body_limits import MAX_BODY
+        from jury_web.credentials import TokenAttempts
         from jury_web.server import serving
         from jury_web.serving import policy_of
-        from jury_web.token_attempts import TokenAttempts
 
         token = token_of(self._settings, needed=not address.loopback)
         policy = policy_of(address, self._settings.hosts, token)
@@ -107,7 +107,7 @@ class _Served:
 
 
 def _run(work: Any) -> None:
-    from jury_cli.judging import event_loop, until_interrupted
+    from jury_cli.event_loops import event_loop, until_interrupted
 
     with event_loop() as loop:
         loop.run(until_interrupted(work))

@@ -8,6 +8,7 @@ import click
 from jury_cli.log_format import FORMAT, FORMATS, LEVEL, set_format
 from jury_cli.option_groups import Options
 from jury_cli.options import option
+from jury_cli.terminal import note
 from jury_judge.observation.log_lines import DEFAULT_LEVEL, LEVELS, set_level
 
 if TYPE_CHECKING:
@@ -82,7 +83,6 @@ class MetricsServer:
     def __init__(self, port: int | None, host: str, token: str | None) -> None:
         if port is None:
             return
-        from jury_cli.terminal import note
         from jury_events.errors import SettingError
         from jury_judge import MetricTotals
         from jury_judge.reviews.named_tokens import TOKEN_RULE, is_token

@@ -1,6 +1,6 @@
 """The options of the command: those that give fields of settings, and what several commands share besides.
 
-The fields are read from `options.json`, which is made of the settings models (`jury_judge.settings.option`), so that
+The fields are read from `options.json`, which is made of the settings models (`jury_judge.settings_model`), so that
 help imports none of them. What is typed is checked by the models; here it is only parted and counted.
 """
 
@@ -18,7 +18,7 @@ from jury_events.ids import is_debate_id, is_run_id
 from jury_judge.settings.store import load_settings
 
 if TYPE_CHECKING:
-    from jury_judge.settings.model import SettingsModel
+    from jury_judge.settings_model import SettingsModel
 
 _TABLE = Path(__file__).with_name("options.json")
 
@@ -26,9 +26,9 @@ option = partial(click.option, cls=ListedOption)
 """`click.option` with a `group` of help, and whether it is `rare`."""
 
 
-def fields(model: str, *names: str) -> Options:
-    """The options that give the fields of a settings model: those named, else all."""
-    rows = _rows(model)
+def fields(model: str, *names: str, of_its_own: bool = False) -> Options:
+    """The options that give the fields of a settings model: those named, else all, or all that are of no other."""
+    rows = {name: row for name, row in _table()[model].items() if name and row} if of_its_own else _rows(model)
     return tuple(_option(name, rows[name]) for name in names or rows)
 
 

@@ -6,7 +6,7 @@ from jury_cli.exits import Exit
 from jury_cli.terminal import note
 from jury_events.bundled_scales import BUNDLED_SCALES
 from jury_events.panel import Language
-from jury_judge.panels.document import BUNDLED_PANELS, bundled_panel_text, panel_schema_text
+from jury_judge.panels.document import BUNDLED_PANELS, bundled_panel_text
 
 
 @click.command("panel")
@@ -23,6 +23,8 @@ def command(name: str | None, scale: str | None, language: Language, schema: boo
         named = ", ".join(BUNDLED_PANELS)
         raise click.UsageError(f"name a bundled panel ({named}), or write --scale, --schema or --check")
     if schema:
+        from jury_judge.panels.panel_schema import panel_schema_text
+
         print(panel_schema_text(), end="")
         return Exit.DONE
     if path is not None:

@@ -1,6 +1,5 @@
 """`jury probe`: judge twins of cases, and say what a fair jury would not do."""
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +11,7 @@ from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields, option, settings_of_file
 from jury_cli.run import DISPLAY, Shown
 from jury_cli.schema_option import schema_option
+from jury_cli.terminal import note, print_report
 
 if TYPE_CHECKING:
     from jury_judge.probing import PlannedProbe
@@ -47,7 +47,7 @@ def command(**given: Any) -> int:
     votes on the cases alone, whether seats favour their own model family, or long answers. docs/probes.md explains
     every probe, and what it does not prove.
     """
-    from jury_cli.judging import note_line
+    from jury_cli.event_loops import note_line
     from jury_judge.extras import check_statistics
     from jury_judge.probing import PlannedProbe
     from jury_judge.runs.plan import loaded_panel
@@ -108,13 +108,9 @@ def _judge_runs(probe: "PlannedProbe", display: str) -> int:
 
 def _report(asked: "ProbeSettings", *, as_json: bool, fail_on_finding: bool) -> int:
     """Print the report on the probes that were asked for; on all if none is named."""
-    from jury_cli.terminal import note, page_console
     from jury_judge.records.vote_reports import VoteReports
     from jury_views.terminal.probes import probes_page
 
     found = call(VoteReports(note, threads=False).probes(asked))
-    if as_json:
-        print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
-    else:
-        probes_page(found, asked.probes or found.absent).print(page_console())
+    print_report(found.to_dict, lambda: probes_page(found, asked.probes or found.absent), as_json=as_json)
     return Exit.FAILED_ON if fail_on_finding and found.found else Exit.DONE

@@ -14,6 +14,8 @@ from jury_cli.calls import call
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import fields
+from jury_cli.terminal import Counting, note
+from jury_events.text import pluralize
 
 if TYPE_CHECKING:
     from jury_judge import Regressed
@@ -40,7 +42,6 @@ def command(
 
     Exits with 1 where a verdict, a score, an event or a prompt comes out otherwise than recorded or accepted.
     """
-    from jury_cli.terminal import note
     from jury_judge.replays.corpus import Corpus
     from jury_judge.settings.debates import CaseChoice
 
@@ -66,10 +67,7 @@ def command(
 
 
 async def _regressed(corpus: "Corpus", take: "Callable[..., None]", *, accept: bool) -> None:
-    from jury_cli.terminal import Counting
-
-    counting = Counting("cassettes replayed")
-    try:
+    with Counting("cassettes replayed") as counting:
         async with aclosing(corpus.regress()) as results:
             async for found in results:
                 taken = accept and found.status == "changed"
@@ -77,13 +75,9 @@ async def _regressed(corpus: "Corpus", take: "Callable[..., None]", *, accept: b
                     await corpus.accept(found)
                 counting.count()
                 take(found, taken=taken)
-    finally:
-        counting.close()
 
 
 def _tally(counts: Counter[str]) -> str:
-    from jury_events.text import pluralize
-
     names = ("same", "changed", "accepted", "unreadable")
     said = ", ".join(f"{counts[name]:,} {name}" for name in names if counts[name])
     return f"{pluralize(counts.total(), 'cassette')}: {said}"

@@ -13,6 +13,8 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import SELECTION, STORE, fields
+from jury_cli.terminal import Counting, print_json
+from jury_events.text import pluralize, visible_line
 
 if TYPE_CHECKING:
     from jury_judge import ReplayDifference, Replayed
@@ -63,7 +65,7 @@ def command(
     ok = not counts["different"] and not counts["unreadable"]
     if as_json:
         found = {"ok": ok, "debates": counts.total(), **_table(counts), "not_equal": others}
-        print(json.dumps(found, ensure_ascii=False, indent=2))
+        print_json(found)
     else:
         print(_tally(counts), file=sys.stderr if as_jsonl else sys.stdout)
     return Exit.DONE if ok else Exit.INTEGRITY
@@ -72,16 +74,11 @@ def command(
 async def _replayed(
     store_url: str | None, selection: "Selection", processes: int | None, take: "Callable[[Replayed], None]"
 ) -> None:
-    from jury_cli.terminal import Counting
-
-    counting = Counting("debates replayed")
-    try:
+    with Counting("debates replayed") as counting:
         async with stored(store_url) as records, aclosing(records.replay_many(selection, processes=processes)) as found:
             async for one in found:
                 counting.count()
                 take(one)
-    finally:
-        counting.close()
 
 
 def _table(counts: Counter[str]) -> dict[str, int]:
@@ -89,15 +86,11 @@ def _table(counts: Counter[str]) -> dict[str, int]:
 
 
 def _tally(counts: Counter[str]) -> str:
-    from jury_events.text import pluralize
-
     said = ", ".join(f"{number:,} {name}" for name, number in _table(counts).items() if number)
     return f"{pluralize(counts.total(), 'debate')}: {said}" if counts else "no debates"
 
 
 def _lines(one: "Replayed") -> Iterator[str]:
-    from jury_events.text import visible_line
-
     if one.status == "different":
         yield f"{one.debate_id}: different"
         for difference in one.differences[:_SHOWN]:

@@ -11,6 +11,8 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import SELECTION, STORE, fields
+from jury_cli.terminal import Counting, note, print_json
+from jury_events.text import pluralize
 
 if TYPE_CHECKING:
     from jury_judge import RescoreProblem, RescoreRow
@@ -79,16 +81,11 @@ def command(
 
 
 async def _rescored(store_url: str | None, asked: "Rescoring", parquet: Path | None, report: "_Output") -> None:
-    from jury_cli.terminal import Counting
-
-    counting = Counting("debates rescored")
-    try:
+    with Counting("debates rescored") as counting:
         async with stored(store_url) as records, aclosing(records.rescore_many(asked, parquet=parquet)) as found:
             async for one in found:
                 counting.count()
                 report.take(one)
-    finally:
-        counting.close()
 
 
 class _Output:
@@ -121,17 +118,12 @@ class _Output:
 
     def _problem(self, found: "RescoreProblem") -> None:
         """A debate that cannot be used; the first ones are named at once."""
-        from jury_cli.terminal import note
-
         self.problems.append(found)
         if len(self.problems) <= _PROBLEMS_SHOWN:
             note(f"{found.debate_id}: {found.what}")
 
     def finish(self) -> None:
         """Print the tables."""
-        from jury_cli.terminal import note
-        from jury_events.text import pluralize
-
         if len(self.problems) > _PROBLEMS_SHOWN:
             note(
                 f"and {len(self.problems) - _PROBLEMS_SHOWN:,} more debates that cannot be used; see jury verify --all"
@@ -139,7 +131,7 @@ class _Output:
         if not self.debates and not self.problems:
             note("no debates in this store")
         if self._form == "json":
-            print(json.dumps(self._object(), ensure_ascii=False, indent=2))
+            print_json(self._object())
         elif self._form == "jsonl":
             flipped = sum(table.flipped for table in self.tables)
             note(f"{pluralize(self.debates, 'debate')}, {pluralize(len(self.tables), 'setting')}: {flipped:,} flipped")

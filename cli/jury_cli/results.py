@@ -8,7 +8,7 @@ from shutil import get_terminal_size
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from jury_cli.judging import note_line, run_interruptibly
+from jury_cli.event_loops import note_line, run_interruptibly
 from jury_cli.streams import check_stdout
 from jury_cli.terminal import ProgressDisplay
 from jury_cli.views.result_line import result_lines_of

@@ -33,7 +33,7 @@ from jury_cli.run import DISPLAY, JSON_LINES, Shown
     help="Judge again the cases whose debate ended without an evaluation; the first debate counts nowhere.",
 )
 @options(
-    fields("RunSettings", "concurrency", "adopt", "trust", "store_patience", "otel"),
+    fields("RunSettings", "concurrency", "adopt", "trust", "store_patience", "otel", "require_drift_check"),
     JSON_LINES,
     DISPLAY,
     fields("Budget"),

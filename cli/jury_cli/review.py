@@ -9,6 +9,7 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import STORE, debate_ids, fields
+from jury_cli.terminal import note, print_json, print_report
 
 if TYPE_CHECKING:
     from jury_judge import DebateFilter, Records
@@ -61,7 +62,6 @@ async def _review(store_url: str | None, asked: "ReviewSettings") -> None:
 
 async def _record(records: "Records", asked: "ReviewSettings") -> None:
     """Record what the options say of one debate."""
-    from jury_cli.terminal import note
     from jury_judge.reviews.review_changes import NewReview
     from jury_views.review_objects import assignment_object, review_object
 
@@ -92,8 +92,6 @@ async def _queue(records: "Records", chosen: "DebateFilter", asked: "ReviewSetti
 
 
 async def _draw(records: "Records", chosen: "DebateFilter", asked: "ReviewSettings") -> None:
-    from jury_cli.terminal import note
-
     reviewer = asked.reviewer or ""
     drawn = await records.draw_reviews(
         reviewer, asked.sample or 0, seed=asked.seed, by_verdict=asked.by_verdict, chosen=chosen, say=note
@@ -104,11 +102,10 @@ async def _draw(records: "Records", chosen: "DebateFilter", asked: "ReviewSettin
 
 
 def _print_queue(items: "list[QueueItem]", *, blind: bool, as_json: bool) -> None:
-    from jury_cli.terminal import note
     from jury_cli.views.reviews import queue_lines, queue_object
 
     if as_json:
-        print(json.dumps([queue_object(one, blind=blind) for one in items], ensure_ascii=False, indent=2))
+        print_json([queue_object(one, blind=blind) for one in items])
         return
     for line in queue_lines(items, blind=blind):
         print(line)
@@ -117,20 +114,15 @@ def _print_queue(items: "list[QueueItem]", *, blind: bool, as_json: bool) -> Non
 
 
 async def _print_agreement(records: "Records", chosen: "DebateFilter", *, as_json: bool) -> None:
-    from jury_cli.terminal import page_console
     from jury_cli.views.reviews import agreement_object, agreement_page
 
     found = await records.review_agreement(chosen)
-    if as_json:
-        print(json.dumps(agreement_object(found), ensure_ascii=False, indent=2))
-    else:
-        agreement_page(found).print(page_console())
+    print_report(lambda: agreement_object(found), lambda: agreement_page(found), as_json=as_json)
 
 
 async def _ask(records: "Records", chosen: "DebateFilter", asked: "ReviewSettings") -> None:
     """Ask for verdicts at a terminal."""
-    from jury_cli.review_session import Session, check_terminal, review_all
-    from jury_cli.terminal import note
+    from jury_cli.review_at_terminal import TerminalReview, check_terminal, review_all
 
     check_terminal()
     if asked.debate_id is not None:
@@ -141,4 +133,4 @@ async def _ask(records: "Records", chosen: "DebateFilter", asked: "ReviewSetting
         note("nothing is to be reviewed")
         return
     reviews = None if asked.debate_id is not None else asked.reviews
-    await review_all(items, Session(asked.reviewer or "", asked.blind, records, reviews))
+    await review_all(items, TerminalReview(asked.reviewer or "", asked.blind, records, reviews))

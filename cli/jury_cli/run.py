@@ -14,6 +14,8 @@ from jury_cli.observation_options import LOG_LINES, LOOPBACK, METRICS, TOKEN, Me
 from jury_cli.option_groups import Options, grouped, options
 from jury_cli.options import fields, option, settings_of_file
 from jury_cli.streams import check_stdout
+from jury_cli.terminal import ProgressDisplay, note
+from jury_events.text import pluralize
 
 if TYPE_CHECKING:
     from jury_cli.results import Form, Results
@@ -157,7 +159,6 @@ def _check(shown: Shown, *, dry_run: bool) -> None:
 def _detach(planned: "RunPlan", shown: Shown) -> int:
     """List a run to its end, and have another process judge it."""
     from jury_cli.detach import begun_already, detach
-    from jury_cli.terminal import note
     from jury_judge.runs.resumed_run import check_for_cluster
 
     if planned.settings.ray_address is not None:
@@ -174,7 +175,7 @@ def _detach(planned: "RunPlan", shown: Shown) -> int:
 
 
 def _listed(planned: "RunPlan") -> int:
-    from jury_cli.judging import note_line
+    from jury_cli.event_loops import note_line
 
     run_id = planned.run.run_id
     note_line(f"jury resume {run_id} judges them, with the store and the providers' keys alone")
@@ -184,8 +185,7 @@ def _listed(planned: "RunPlan") -> int:
 
 def _list(planned: "RunPlan", *, keys: bool) -> int:
     """Record the cases of a run; `keys`: the providers' keys have to be here."""
-    from jury_cli.judging import event_loop, note_line, until_interrupted
-    from jury_events.text import pluralize
+    from jury_cli.event_loops import event_loop, note_line, until_interrupted
     from jury_judge.runs.executor import executor_of
     from jury_judge.runs.listing import list_run
     from jury_judge.runs.plan import remarks
@@ -213,8 +213,7 @@ def judge_run(
         detached: this process belongs to no terminal.
         again: how the command goes on with it; None: with --run.
     """
-    from jury_cli.judging import finishing, judging_loop, note_end, note_line, share_heap, until_interrupted
-    from jury_cli.terminal import ProgressDisplay
+    from jury_cli.event_loops import finishing, judging_loop, note_end, note_line, share_heap, until_interrupted
     from jury_judge.runs.executor import executor_of
     from jury_judge.runs.plan import closing_remarks
 
@@ -263,8 +262,7 @@ def judge_run(
 
 def _note_run(executor: "RunExecutor", *, verbose: bool) -> None:
     """Whether models are called, the run's id where it was generated, and what is odd about the cases."""
-    from jury_cli.judging import note_line
-    from jury_cli.terminal import note
+    from jury_cli.event_loops import note_line
     from jury_judge.runs.plan import not_shown, remarks
 
     planned = executor.planned

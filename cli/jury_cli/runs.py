@@ -10,6 +10,7 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE
+from jury_cli.terminal import note
 from jury_events.text import moment
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ _CACHES = ("cached_input_tokens", "cache_write_tokens")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list of objects.")
 def command(*, limit: int | None, store_url: str | None, as_json: bool) -> int:
     """List the runs, the newest first: when they began, how far they are, verdicts, cost, and who executes them."""
-    from jury_cli.terminal import note
     from jury_cli.views.debate_list import executed_run_lines
 
     found = call(_runs(store_url))[:limit]

@@ -1,12 +1,12 @@
 """`--schema`: the JSON Schema of a command's report."""
 
-import json
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
 from jury_cli.options import option
+from jury_cli.terminal import print_json
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -16,7 +16,7 @@ def schema_option(group: str, *reports: str) -> Callable[[F], F]:
 
     def show(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
         if value:
-            print(json.dumps(_schema(reports), ensure_ascii=False, indent=2))
+            print_json(_schema(reports))
             context.exit()
 
     return option(

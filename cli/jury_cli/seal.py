@@ -10,7 +10,8 @@ from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, fields
 from jury_cli.options import debate_ids as debate_id_form
-from jury_events.text import moment, pluralize
+from jury_cli.terminal import note, print_json
+from jury_events.text import moment, pluralize, visible_line
 
 
 @click.command("witness", short_help="Have a witness cosign the latest seal; prints the cosigned note.")
@@ -31,7 +32,6 @@ def witness(url: str, key_files: tuple[Path, ...], store_url: str | None) -> int
     URL is the witness's submission prefix. A witness that saw a log which this one does not begin with refuses (exit
     code 5). Prints the cosigned note, to be kept elsewhere.
     """
-    from jury_cli.terminal import note
     from jury_judge.seals.key_files import read_witnesses
 
     keys = read_witnesses(key_files)
@@ -58,7 +58,6 @@ def timestamp(url: str, certificate_files: tuple[Path, ...], store_url: str | No
 
     Prints when that was. The stamp is over the note as jury seal now printed it, without cosignatures.
     """
-    from jury_cli.terminal import note
     from jury_judge.seals.key_files import read_authorities
 
     authorities = read_authorities(certificate_files)
@@ -85,7 +84,6 @@ def command() -> None:
 )
 def keygen(file: Path, name: str | None) -> int:
     """Make a key: FILE, which only its owner may read, and FILE.pub for verification. Prints the public key."""
-    from jury_cli.terminal import note
     from jury_judge.seals.key_files import make_key
 
     key = make_key(file, name)
@@ -111,8 +109,6 @@ def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
     Where nothing is new the latest note is printed again. A log that does not begin with what this key signed last is
     refused (exit code 5).
     """
-    from jury_cli.terminal import note
-
     latest = call(stored(store_url).seal(key_file, seal_last, say=note))
     if latest is None:
         note("nothing is stored yet, so there is nothing to seal")
@@ -141,7 +137,6 @@ def calibration(file: Path, key_file: Path) -> int:
     `jury run --trust KEY.pub` then applies it, and refuses calibrations that no such key signed. A calibration that
     contradicts itself is not signed.
     """
-    from jury_cli.terminal import note
     from jury_judge.seals.key_files import sign_calibration
 
     note(f"{file} is signed by {sign_calibration(file, key_file, note)}")
@@ -153,11 +148,9 @@ def calibration(file: Path, key_file: Path) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def list_(store_url: str | None, *, as_json: bool) -> int:
     """List the seals, the smallest first: events, when, root, name of the key."""
-    from jury_events.text import visible_line
-
     seals = read_from(store_url, lambda records: records.seals())
     if as_json:
-        print(json.dumps([seal._asdict() for seal in seals], ensure_ascii=False, indent=2))
+        print_json([seal._asdict() for seal in seals])
         return Exit.DONE
     for seal in seals:
         line = f"{seal.events:>12,}  {seal.sealed_at}  {seal.root[:16]}…  {seal.origin or 'no checkpoint'}"
@@ -208,7 +201,7 @@ def include(debate_id: str, store_url: str | None) -> int:
         }
         for name, event in found.streams.items()
     }
-    print(json.dumps({"checkpoint": found.checkpoint, "streams": streams}, ensure_ascii=False, indent=2))
+    print_json({"checkpoint": found.checkpoint, "streams": streams})
     return Exit.DONE
 
 

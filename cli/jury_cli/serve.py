@@ -14,6 +14,7 @@ from jury_cli.observation_options import LOG_LINES
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields
 from jury_cli.server_options import token_of
+from jury_cli.terminal import note
 
 if TYPE_CHECKING:
     from jury_judge.settings.serving import ServeSettings
@@ -47,7 +48,6 @@ def command(files: tuple[str, ...], **options: Any) -> int:
 
 
 def _serve(settings: "ServeSettings") -> int:
-    from jury_cli.terminal import note
     from jury_judge.serving.served_store import ServedStore
     from jury_web.server import listen
     from jury_web.serving import policy_of, serve
@@ -83,7 +83,7 @@ def _run(
     work: Callable[[asyncio.Event], Coroutine[Any, Any, None]], ray_address: str | None, *, open_cluster: bool
 ) -> None:
     """Run the server until a signal comes; on a cluster, which is joined first."""
-    from jury_cli.judging import event_loop, ray_started, until_interrupted
+    from jury_cli.event_loops import event_loop, ray_started, until_interrupted
 
     with ExitStack() as stack:
         if ray_address is not None:

@@ -4,6 +4,7 @@ from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
 from jury_cli.observation_options import TOKEN
+from jury_cli.terminal import note
 
 if TYPE_CHECKING:
     from jury_judge.settings.serving import ListeningSettings
@@ -11,8 +12,6 @@ if TYPE_CHECKING:
 
 def token_of(settings: "ListeningSettings", *, needed: bool) -> str | None:
     """The token that requests need; one that is needed and not given is generated and printed."""
-    from jury_cli.terminal import note
-
     if settings.token is not None or not needed:
         return settings.token
     token = token_urlsafe(32)

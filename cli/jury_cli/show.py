@@ -1,6 +1,5 @@
 """`jury show`: one debate, on one screen or whole."""
 
-import json
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +9,14 @@ from jury_cli.calls import read_from
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, fields
+from jury_cli.terminal import note, page_console, print_json, print_page, print_report
 from jury_events.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from jury_events.debate_history import DebateHistory
+    from jury_events.drift_facts import DriftFacts
     from jury_events.run_facts import RunFacts
     from jury_judge import IntegrityState, Records
     from jury_judge.settings.debates import ShowSettings
@@ -31,7 +32,7 @@ def command(name: str, store_url: str | None, *, as_json: bool, **given: Any) ->
     """Show one debate: the verdict, why, the item where it went wrong, and how the seats voted.
 
     DEBATE is the id of a debate, or of a case: then its newest debate is shown; or a cassette, without any store. Of
-    the file of a run, or a folder with one, it is what the run says of itself.
+    the file of a run or a baseline, or a folder with one, it is what that says of itself.
     """
     from jury_cli.cassette_store import cassette_store, every_debate, named_files
     from jury_judge.settings.debates import ShowSettings
@@ -40,21 +41,27 @@ def command(name: str, store_url: str | None, *, as_json: bool, **given: Any) ->
     if files := named_files([name]):
         with cassette_store(files) as url:
             debates, runs = read_from(url, every_debate), read_from(url, lambda records: records.recorded_runs())
-            if len(debates) != 1 and runs:
-                return _show_runs(runs.values(), as_json=as_json)
+            drifts = read_from(url, lambda records: records.drifts())
+            if len(debates) != 1 and (runs or drifts):
+                return _show_streams(runs.values(), drifts, as_json=as_json)
             if len(debates) > 1:
                 raise click.UsageError(f"{name} has {pluralize(len(debates), 'debate')}: name one cassette")
             return _show(debates[0], url, asked, as_json=as_json)
     return _show(_debate_named(name, store_url), store_url, asked, as_json=as_json)
 
 
-def _show_runs(runs: "Iterable[RunFacts]", *, as_json: bool) -> int:
-    """What the files of runs say; how much of them is there, was said when they were read."""
+def _show_streams(runs: "Iterable[RunFacts]", drifts: "Iterable[DriftFacts]", *, as_json: bool) -> int:
+    """What the files of runs and baselines say; how much of them is there, was said when they were read."""
+    from jury_cli.terminal import page_console
     from jury_cli.views.runs import run_facts_lines, run_facts_object
+    from jury_views.drift_view import baseline_report, drift_object
+    from jury_views.terminal.report_page import drift_page
 
     if as_json:
-        print(json.dumps([run_facts_object(one) for one in runs], ensure_ascii=False, indent=2))
+        print_json([*map(run_facts_object, runs), *map(drift_object, drifts)])
         return Exit.DONE
+    for drift in drifts:
+        drift_page(baseline_report(drift)).print(page_console())
     for one in runs:
         for line in run_facts_lines(one):
             print(line)
@@ -76,8 +83,6 @@ def _show(debate_id: str, store_url: str | None, asked: "ShowSettings", *, as_js
 
 def _debate_named(name: str, store_url: str | None) -> str:
     """The debate that is meant; a note says how many others its case has."""
-    from jury_cli.terminal import note
-
     found = read_from(store_url, lambda records: records.named(name))
     if found.others:
         others = pluralize(found.others, "other debate")
@@ -87,7 +92,6 @@ def _debate_named(name: str, store_url: str | None) -> str:
 
 def _events(store_url: str | None, debate_id: str, *, as_json: bool) -> int:
     """The events of a debate, also of one that was altered: then a note says so, and the exit code."""
-    from jury_cli.terminal import note
 
     async def found(records: "Records") -> "tuple[DebateHistory, IntegrityState]":
         history = await records.history(debate_id)
@@ -101,16 +105,15 @@ def _events(store_url: str | None, debate_id: str, *, as_json: bool) -> int:
 
 
 def _show_debate(history: "DebateHistory", *, full: bool, as_json: bool) -> None:
-    from jury_cli.terminal import page_console
     from jury_views.debate_results import result_of
     from jury_views.terminal.debate import render_debate
     from jury_views.terminal.summary import summary_page
 
     if as_json:
-        print(json.dumps(result_of(history).data(), ensure_ascii=False, indent=2))
+        print_json(result_of(history).data())
         return
     if not full:
-        summary_page(history.events, history.exchanges, history.texts, local=history.local).print(page_console())
+        print_page(summary_page(history.events, history.exchanges, history.texts, local=history.local))
         _show_reviews(history)
         return
     render_debate(
@@ -137,7 +140,6 @@ def _uncached(history: "DebateHistory") -> "UncachedCost | None":
 
 
 def _show_reviews(history: "DebateHistory") -> None:
-    from jury_cli.terminal import page_console
     from jury_cli.views.reviews import reviews_section
     from jury_views.page import Page
     from jury_views.review_objects import reasons_in
@@ -146,21 +148,20 @@ def _show_reviews(history: "DebateHistory") -> None:
         page = Page()
         page.blank()
         reviews_section(page, history.reviews, reasons_in(history), history.local.later_events)
-        page.print(page_console())
+        print_page(page)
 
 
 def _show_evidence(history: "DebateHistory", *, as_json: bool) -> None:
-    from jury_cli.terminal import page_console
     from jury_views.terminal.evidence import evidence_data, evidence_page
 
-    if as_json:
-        print(json.dumps(evidence_data(history.events, history.texts), ensure_ascii=False, indent=2))
-    else:
-        evidence_page(history.events, history.texts).print(page_console())
+    print_report(
+        lambda: evidence_data(history.events, history.texts),
+        lambda: evidence_page(history.events, history.texts),
+        as_json=as_json,
+    )
 
 
 def _show_prompts(history: "DebateHistory", asked: "ShowSettings", *, as_json: bool) -> None:
-    from jury_cli.terminal import page_console
     from jury_views.terminal.calls import prompts_data, prompts_page
 
     step = asked.step
@@ -170,19 +171,19 @@ def _show_prompts(history: "DebateHistory", asked: "ShowSettings", *, as_json: b
         raise click.UsageError(
             f"no model was asked in {step!r}; the steps are {steps}" if step else "no model was asked"
         )
-    if as_json:
-        print(json.dumps(prompts_data(calls, history.texts, marked=asked.marked), ensure_ascii=False, indent=2))
-    else:
-        prompts_page(calls, history.texts, marked=asked.marked).print(page_console())
+    print_report(
+        lambda: prompts_data(calls, history.texts, marked=asked.marked),
+        lambda: prompts_page(calls, history.texts, marked=asked.marked),
+        as_json=as_json,
+    )
 
 
 def _show_events(history: "DebateHistory", *, as_json: bool) -> None:
-    from jury_cli.terminal import page_console
     from jury_views.event_words import event_lines, events_page
 
     stored = (*history.stored_events, *history.stored_exchanges, *history.stored_reviews)
     if as_json:
-        print(json.dumps([line._asdict() for line in event_lines(stored)], ensure_ascii=False, indent=2))
+        print_json([line._asdict() for line in event_lines(stored)])
         return
     language = history.opened.panel.language
-    events_page(event_lines(stored, language=language), language).print(page_console())
+    print_page(events_page(event_lines(stored, language=language), language))

@@ -9,6 +9,8 @@ import click
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import fields
+from jury_cli.terminal import note
+from jury_events.text import pluralize
 
 if TYPE_CHECKING:
     from jury_judge import Simulation
@@ -28,7 +30,7 @@ def command(*, host: str, port: int, **given: Any) -> int:
     Prints the variables that lead them here, and serves until Ctrl-C. No model is called, whatever name is asked for;
     every response says so in the header x-jury-simulated.
     """
-    from jury_cli.judging import event_loop, until_interrupted
+    from jury_cli.event_loops import event_loop, until_interrupted
     from jury_judge.simulation import SimulationSettings
 
     settings = SimulationSettings.of(**given)
@@ -38,7 +40,6 @@ def command(*, host: str, port: int, **given: Any) -> int:
 
 
 async def _serve(settings: "SimulationSettings", host: str, port: int, stopping: asyncio.Event) -> None:
-    from jury_cli.terminal import note
     from jury_judge.simulation import simulated_models
 
     async with simulated_models(settings, host=host, port=port) as simulation:
@@ -59,8 +60,6 @@ async def _serve(settings: "SimulationSettings", host: str, port: int, stopping:
 
 
 def _line(simulation: "Simulation") -> str:
-    from jury_events.text import pluralize
-
     served = simulation.served
     faults = ", ".join(f"{name} {count}" for name, count in sorted(served.by_fault.items())) or "none"
     return (

@@ -1,6 +1,5 @@
 """`jury stats`: what the votes come to, and their tables: agreement, labels, confidence, discussion."""
 
-import json
 import os
 import sys
 from typing import Any
@@ -12,6 +11,7 @@ from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields, option
 from jury_cli.schema_option import schema_option
+from jury_cli.terminal import note, print_json, print_page
 
 
 @grouped("stats", "Votes of a store", "Votes of files, and labels", "What is counted", "Figures", "Results")
@@ -29,7 +29,6 @@ def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any)
     clusters of cases. docs/statistics.md explains every figure and what it does not prove, docs/votes.md the files.
     """
     from jury_cli.tables import chosen_tables
-    from jury_cli.terminal import note, page_console
     from jury_judge.records.vote_reports import VoteReports
     from jury_judge.settings.statistics import StatisticsSettings
     from jury_views.conclusion import FactsOfRun
@@ -43,11 +42,11 @@ def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any)
     for remark in found.remarks():
         note(remark)
     if as_json:
-        print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
+        print_json(found.to_dict())
     else:
         run = asked.runs[0] if len(asked.runs) == 1 else None
         beside = FactsOfRun(rates=found.true_rates, drift=found.drift)
-        statistics_page(found.named(), sections, run=run, beside=beside).print(page_console())
+        print_page(statistics_page(found.named(), sections, run=run, beside=beside))
     return Exit.DONE
 
 

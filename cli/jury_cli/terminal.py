@@ -1,13 +1,15 @@
 """Progress and notes on stderr; plain lines off a terminal."""
 
+import json
 import logging
 import os
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from shutil import get_terminal_size
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from jury_cli.log_format import is_json, write_line
 from jury_events.errors import error_text
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from jury_judge import Chunk, Finished
     from jury_judge.runs.budget import Spending
+    from jury_views.page import Page
 
 _MEANINGFUL = 0.5
 """Seconds before a rate is meaningful."""
@@ -63,6 +66,24 @@ def page_console() -> "Console":
     from rich.console import Console
 
     return Console()
+
+
+def print_page(page: "Page") -> None:
+    """Print a page on stdout."""
+    page.print(page_console())
+
+
+def print_json(data: Any) -> None:
+    """Print one JSON value on stdout, indented."""
+    print(json.dumps(data, ensure_ascii=False, indent=2))
+
+
+def print_report(data: Callable[[], Any], page: "Callable[[], Page]", *, as_json: bool) -> None:
+    """Print a report as JSON, or as a page; the other form is not made."""
+    if as_json:
+        print_json(data())
+    else:
+        print_page(page())
 
 
 def _live_line() -> "Live":
@@ -124,7 +145,10 @@ class Counting:
         """Count up to `done` items in all."""
         self.count(done - self._done)
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Clear the line."""
         if self._live:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -1,7 +1,5 @@
 """`jury value`: what each seat and each round is worth, and what fewer of them would have cost and decided."""
 
-import json
-from contextlib import closing
 from typing import Any
 
 import click
@@ -11,6 +9,7 @@ from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields, option
 from jury_cli.schema_option import schema_option
+from jury_cli.terminal import Counting, note, print_report
 
 
 @grouped("value", "Votes of a store", "Votes of files, and labels", "What is counted", "Results")
@@ -25,18 +24,14 @@ def command(*, as_json: bool, **said: Any) -> int:
     are recounted under their own rules with fewer seats and rounds; votes of files are counted by their plurality.
     No model is called. docs/seat-value.md explains every figure, and what it does not prove.
     """
-    from jury_cli.terminal import Counting, note, page_console
     from jury_judge.records.vote_reports import VoteReports
     from jury_judge.settings.statistics import WorthSettings
     from jury_views.terminal.report_page import panel_worth_page
 
     asked = WorthSettings.of(**said)
-    with closing(Counting("debates recounted")) as counting_line:
+    with Counting("debates recounted") as counting_line:
         found = call(VoteReports(note, threads=False).value(asked, counting_line.count))
     if asked.parquet is not None:
         note(f"{found.frontier.tried:,} choices of seats and rounds written to {asked.parquet}")
-    if as_json:
-        print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
-    else:
-        panel_worth_page(found).print(page_console())
+    print_report(found.to_dict, lambda: panel_worth_page(found), as_json=as_json)
     return Exit.DONE

@@ -1,6 +1,5 @@
 """`jury verify`: check that no record was altered."""
 
-import json
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -12,6 +11,8 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import PUBLIC_KEYS, STORE, checked_debate_ids, fields
+from jury_cli.terminal import Counting, note, print_json
+from jury_events.text import pluralize, visible_line
 
 if TYPE_CHECKING:
     from jury_judge import IntegrityFailure, VerifyReport
@@ -85,7 +86,6 @@ def command(
     needed.
     """
     from jury_cli.cassette_store import cassette_store, named_files
-    from jury_cli.terminal import note
     from jury_judge.seals.key_files import read_keys, read_note, read_trust
     from jury_judge.settings.auditing import Verification
 
@@ -106,7 +106,7 @@ def command(
         report = call(_verified(url, asked))
     if as_json:
         failures = [_object(failure) for failure in report.failures]
-        print(json.dumps({"ok": report.ok, **asdict(report), "failures": failures}, ensure_ascii=False, indent=2))
+        print_json({"ok": report.ok, **asdict(report), "failures": failures})
     else:
         whole = asked.whole and not files
         _print(report, everything=whole)
@@ -118,19 +118,12 @@ def command(
 
 
 async def _verified(store_url: str | None, asked: "Verification") -> "VerifyReport":
-    from jury_cli.terminal import Counting
-
-    counting = Counting("debates checked")
-    try:
+    with Counting("debates checked") as counting:
         async with stored(store_url) as records:
             return await records.verify(asked, counting.reach)
-    finally:
-        counting.close()
 
 
 def _print(report: "VerifyReport", *, everything: bool) -> None:
-    from jury_events.text import pluralize, visible_line
-
     for failure in report.failures[:_SHOWN]:
         print(visible_line(str(failure), 1000))
     if len(report.failures) > _SHOWN:
@@ -164,8 +157,6 @@ def _print(report: "VerifyReport", *, everything: bool) -> None:
 
 
 def _replays(report: "VerifyReport") -> str:
-    from jury_events.text import pluralize
-
     if report.replayed is None:
         return "not replayed (--deep replays every debate)"
     erased = (

@@ -9,6 +9,7 @@ from jury_cli.calls import call
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields, option
+from jury_cli.terminal import note
 
 
 @grouped("votes", "Columns", "Words", "Result")
@@ -29,7 +30,6 @@ def command(files: tuple[str, ...], *, output: Path, **said: Any) -> int:
     FILE is CSV, JSON, JSONL, Parquet or Arrow, a row a vote or a row a case. What is said here may stand in a file
     beside it instead: votes.yaml beside votes.csv, whose fields are these options. docs/votes.md explains both.
     """
-    from jury_cli.terminal import note
     from jury_judge.records.vote_reports import VoteReports
     from jury_judge.settings.votes import VoteReading
 

@@ -14,6 +14,8 @@ from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, fields
 from jury_cli.options import debate_ids as debate_ids_of
+from jury_cli.terminal import note
+from jury_events.text import visible_line
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
@@ -47,8 +49,7 @@ def command(
     their beginning to their end. With --run, --all and --where, debates that are not over are shown, and those that
     open later, until Ctrl-C.
     """
-    from jury_cli.judging import run_interruptibly
-    from jury_cli.terminal import note
+    from jury_cli.event_loops import run_interruptibly
     from jury_judge.settings.debates import CaseChoice, Selection
 
     conditions = CaseChoice.of(where=where).where
@@ -114,7 +115,6 @@ class _Watching:
 
     async def _say_progress(self, run_id: str) -> None:
         """Print the progress of the run every few seconds, if it changed."""
-        from jury_cli.terminal import note
         from jury_cli.views.runs import run_progress
 
         while True:
@@ -152,7 +152,6 @@ class _Watching:
         await broken
 
     async def _follow(self, debate_id: str) -> None:
-        from jury_cli.terminal import note
         from jury_events.errors import EventError
 
         try:
@@ -162,8 +161,7 @@ class _Watching:
             note(f"debate {debate_id} cannot be read: {error}")
 
     async def _print_events(self, debate_id: str) -> None:
-        from jury_events.text import visible_line
-        from jury_views.live.encodings import LIVE_EVENTS, LOG_EVENTS
+        from jury_views.live.live_events import LIVE_EVENTS, LOG_EVENTS
         from jury_views.terminal.live_lines import LiveLines
 
         if self._as_json:

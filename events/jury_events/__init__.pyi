@@ -97,6 +97,7 @@ from jury_events.drift_events import CoinFigures as CoinFigures
 from jury_events.drift_events import DrawsJudged as DrawsJudged
 from jury_events.drift_events import DrawsPlanned as DrawsPlanned
 from jury_events.drift_events import DriftDecision as DriftDecision
+from jury_events.drift_events import DriftImported as DriftImported
 from jury_events.drift_events import DriftOpened as DriftOpened
 from jury_events.drift_events import DriftPair as DriftPair
 from jury_events.drift_events import DriftSeat as DriftSeat

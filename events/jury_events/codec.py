@@ -38,7 +38,15 @@ from jury_events.debate_events import (
     StatementMade,
     TextsErased,
 )
-from jury_events.drift_events import CheckAbandoned, CheckEnded, CheckOpened, DrawsJudged, DrawsPlanned, DriftOpened
+from jury_events.drift_events import (
+    CheckAbandoned,
+    CheckEnded,
+    CheckOpened,
+    DrawsJudged,
+    DrawsPlanned,
+    DriftImported,
+    DriftOpened,
+)
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.errors import EventError, MalformedBody, UnknownEventType
 from jury_events.exchange import ExchangeRecorded
@@ -109,7 +117,7 @@ BatchEvent = (
 RunEvent = (
     RunOpened | CasesListed | ListCompleted | BudgetChanged | CancelRequested | RunReopened | RunImported | RunEnded
 )
-DriftEvent = DriftOpened | DrawsPlanned | DrawsJudged | CheckOpened | CheckEnded | CheckAbandoned
+DriftEvent = DriftOpened | DrawsPlanned | DrawsJudged | CheckOpened | CheckEnded | CheckAbandoned | DriftImported
 AnyEvent = DebateEvent | ExchangeRecorded | LocalEvent | ReviewEvent | BatchEvent | RunEvent | DriftEvent
 
 _adapter: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="type")])

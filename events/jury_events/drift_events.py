@@ -244,3 +244,21 @@ class CheckAbandoned(EventBody):
     def event_id(self) -> str:
         """One a check."""
         return f"check/{self.number}/abandoned"
+
+
+class DriftImported(EventBody):
+    """All events before this one came in a file of the baseline: this store judged none of them.
+
+    `sealed_by` is the log that the file's seal names, `verified_with` the key that its signature was checked with;
+    None: there is none, or it was not checked, and then the checks before count for nothing here.
+    """
+
+    type: Literal["drift_imported"] = "drift_imported"
+    number: EventNumber
+    sealed_by: Label | None = None
+    verified_with: Label | None = None
+
+    @property
+    def event_id(self) -> str:
+        """One an import: `number` counts them."""
+        return f"imported/{self.number}"

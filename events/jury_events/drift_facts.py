@@ -1,7 +1,7 @@
 """What a stream `drift/{id}` says of its baseline and its checks: a fold over its events."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from jury_events.codec import decode_drift
@@ -11,6 +11,7 @@ from jury_events.drift_events import (
     CheckOpened,
     DrawsJudged,
     DrawsPlanned,
+    DriftImported,
     DriftOpened,
     SeatAnswers,
 )
@@ -18,7 +19,7 @@ from jury_events.envelope import StoredEvent
 from jury_events.errors import MalformedBody
 from jury_events.ids import debate_id, drift_id_of, repeat_id
 
-_Later = DrawsPlanned | DrawsJudged | CheckOpened | CheckEnded | CheckAbandoned
+_Later = DrawsPlanned | DrawsJudged | CheckOpened | CheckEnded | CheckAbandoned | DriftImported
 _HUNDRED = 100
 
 
@@ -58,6 +59,8 @@ class DriftFacts:
         used: by anchor, how many of them are used up.
         baseline: who answered in the sessions.
         checks: all, in their order.
+        imported: the last import; None: the baseline was made here.
+        foreign: so many checks came without a trusted key, and count for nothing.
     """
 
     opened: DriftOpened
@@ -71,6 +74,8 @@ class DriftFacts:
     used: list[int] = field(default_factory=list)
     baseline: list[tuple[SeatAnswers, ...]] = field(default_factory=list)
     checks: list[DriftCheck] = field(default_factory=list)
+    imported: DriftImported | None = None
+    foreign: int = 0
 
     @property
     def complete(self) -> bool:
@@ -92,13 +97,14 @@ class DriftFacts:
         """How many more times each anchor can be judged and compared: that of the one with the fewest draws."""
         return min((len(queue) - used) // self.opened.used for queue, used in zip(self.queue, self.used, strict=True))
 
-    def of_draw(self, anchor: int, number: int) -> str:
-        """The id of the debate of a draw of the baseline."""
-        return repeat_id(debate_id(self.opened.run_id, self.opened.anchors[anchor].case_id), number)
+    def draws(self, number: int) -> list[str]:
+        """The ids of the debates of a session of the baseline."""
+        return [repeat_id(debate_id(self.opened.run_id, one.case_id), number) for one in self.opened.anchors]
 
-    def of_check(self, check: CheckOpened, anchor: int, repeat: int = 1) -> str:
-        """The id of the debate of a judging in a check."""
-        return repeat_id(debate_id(check.run_id, self.opened.anchors[anchor].case_id), repeat)
+    def judgings(self, check: CheckOpened) -> list[str]:
+        """The debates of a check: the first judging of each pair, then the further ones, of each pair by repeat."""
+        first = [debate_id(check.run_id, self.opened.anchors[pair.anchor].case_id) for pair in check.pairs]
+        return first + [repeat_id(one, repeat) for one in first for repeat in range(2, check.repeats + 1)]
 
 
 def drift_facts(events: Iterable[StoredEvent]) -> DriftFacts | None:
@@ -158,6 +164,8 @@ def _take(facts: DriftFacts, event: _Later, at: int) -> None:
                 facts.queue[pair.anchor] += event.further[place * further : (place + 1) * further]
         case CheckAbandoned():
             facts.checks[-1].abandoned, facts.checks[-1].ended_at = event, at
+        case DriftImported():
+            facts.imported, facts.foreign = event, 0 if event.verified_with else len(facts.checks)
 
 
 def _most(letters: Iterable[str]) -> str | None:
@@ -168,21 +176,31 @@ def _most(letters: Iterable[str]) -> str | None:
 
 def _fault(facts: DriftFacts, event: _Later) -> str | None:
     """Why the event cannot follow; None: it can."""
-    letters = len(facts.opened.seats) + 1
+    check, votes = facts.open_check, tuple[str, ...]()
     match event:
         case DrawsPlanned():
-            return _counts(event.number, facts.plans + 1)
+            expected = facts.plans + 1
+        case DriftImported():
+            expected = 1 if facts.imported is None else facts.imported.number + 1
         case DrawsJudged():
-            if event.votes and len(event.votes) != len(facts.opened.anchors):
-                return f"{len(event.votes)} anchors were judged, and there are {len(facts.opened.anchors)}"
-            return _counts(event.number, facts.sessions + 1) or _lengths(event.votes, letters)
+            expected, votes = facts.sessions + 1, event.votes
+            if votes and len(votes) != len(facts.opened.anchors):
+                return f"{len(votes)} anchors were judged, and there are {len(facts.opened.anchors)}"
         case CheckOpened():
-            return _counts(event.number, len(facts.checks) + 1) or _pairs_fault(facts, event)
-        case CheckEnded() | CheckAbandoned():
-            check = facts.open_check
-            if check is None or event.number != check.opened.number:
-                return f"check {event.number} does not go on"
-            return None if isinstance(event, CheckAbandoned) else _end_fault(check.opened, event, letters)
+            expected = len(facts.checks) + 1
+            if (fault := _pairs_fault(facts, event)) is not None:
+                return fault
+        case _:
+            expected = 0 if check is None else check.opened.number
+    if event.number != expected:
+        return f"its number is {event.number}, not {expected}"
+    if isinstance(event, CheckEnded) and check is not None:
+        pairs, votes = len(check.opened.pairs), (*event.votes, *event.further)
+        found = (len(event.votes), len(event.further), len(event.stream_votes))
+        if found != (pairs, pairs * (check.opened.repeats - 1), len(check.opened.stream_pairs)):
+            return f"it has {found} votes, and {pairs} pairs"
+    letters = len(facts.opened.seats) + 1
+    return None if all(len(one) == letters for one in votes) else f"votes must have {letters} letters"
 
 
 def _pairs_fault(facts: DriftFacts, event: CheckOpened) -> str | None:
@@ -196,19 +214,3 @@ def _pairs_fault(facts: DriftFacts, event: CheckOpened) -> str | None:
         if pair.first + pair.used > len(facts.queue[pair.anchor]):
             return f"anchor {pair.anchor} has no such draw"
     return None
-
-
-def _end_fault(opened: CheckOpened, event: CheckEnded, letters: int) -> str | None:
-    pairs = len(opened.pairs)
-    found = (len(event.votes), len(event.further), len(event.stream_votes))
-    if found != (pairs, pairs * (opened.repeats - 1), len(opened.stream_pairs)):
-        return f"it has {found} votes, and {pairs} pairs"
-    return _lengths((*event.votes, *event.further), letters)
-
-
-def _counts(number: int, expected: int) -> str | None:
-    return None if number == expected else f"its number is {number}, not {expected}"
-
-
-def _lengths(votes: Sequence[str], letters: int) -> str | None:
-    return None if all(len(one) == letters for one in votes) else f"votes must have {letters} letters"

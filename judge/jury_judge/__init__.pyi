@@ -8,9 +8,9 @@ from jury_actors.observation.tallies import MetricTotals as MetricTotals
 from jury_actors.ray_cluster import end_own_processes as end_own_processes
 from jury_analysis.errors import AnalysisError as AnalysisError
 from jury_analysis.errors import OnlySimulated as OnlySimulated
+from jury_cases.case_files import CaseFiles as CaseFiles
 from jury_cases.containers.scout_transcripts import scout_sample as scout_sample
 from jury_cases.errors import CaseFileError as CaseFileError
-from jury_cases.files import CaseFiles as CaseFiles
 from jury_cases.omissions import UnreadableRows as UnreadableRows
 from jury_cases.options import CaseOptions as CaseOptions
 from jury_debate.recorded_panel import PanelDifference as PanelDifference
@@ -58,10 +58,8 @@ from jury_judge.documents.seating import documents_fallbacks as documents_fallba
 from jury_judge.documents.supplied_answers import SuppliedAnswer as SuppliedAnswer
 from jury_judge.documents.supplied_answers import SuppliedAnswers as SuppliedAnswers
 from jury_judge.drift.baseline import DriftBaseline as DriftBaseline
+from jury_judge.drift.baseline import plan_drift as plan_drift
 from jury_judge.drift.check import DriftCheckRun as DriftCheckRun
-from jury_judge.drift.judging import judge_baseline as judge_baseline
-from jury_judge.drift.judging import judge_check as judge_check
-from jury_judge.drift.planning import plan_drift as plan_drift
 from jury_judge.errors import BranchTaken as BranchTaken
 from jury_judge.errors import ExtraMissing as ExtraMissing
 from jury_judge.errors import JudgeError as JudgeError
@@ -214,8 +212,6 @@ from jury_judge.settings.drift import DriftPlanSettings as DriftPlanSettings
 from jury_judge.settings.gate import GateSettings as GateSettings
 from jury_judge.settings.judging import Budget as Budget
 from jury_judge.settings.judging import RuntimeSettings as RuntimeSettings
-from jury_judge.settings.model import SettingsModel as SettingsModel
-from jury_judge.settings.option import table_text as table_text
 from jury_judge.settings.reviewing import ReviewSettings as ReviewSettings
 from jury_judge.settings.run import ForkSettings as ForkSettings
 from jury_judge.settings.run import ProbeSettings as ProbeSettings
@@ -232,6 +228,8 @@ from jury_judge.settings.statistics import WorthSettings as WorthSettings
 from jury_judge.settings.store import Sources as Sources
 from jury_judge.settings.store import load_settings as load_settings
 from jury_judge.settings.votes import VoteReading as VoteReading
+from jury_judge.settings_model import SettingsModel as SettingsModel
+from jury_judge.settings_model import table_text as table_text
 from jury_judge.simulation import SimulationSettings as SimulationSettings
 from jury_judge.statistics.calibrating import CalibratedPanel as CalibratedPanel
 from jury_judge.statistics.calibrating import FoundCalibration as FoundCalibration
@@ -270,10 +268,10 @@ from jury_replay.difference import ReplayDifference as ReplayDifference
 from jury_replay.integrity import IntegrityFailure as IntegrityFailure
 from jury_replay.regression import Regressed as Regressed
 from jury_replay.replay import Replayed as Replayed
-from jury_replay.rescoring.results import RescoreStatus as RescoreStatus
+from jury_replay.rescoring.row_file import RescoreTable as RescoreTable
 from jury_replay.rescoring.rows import RescoreProblem as RescoreProblem
 from jury_replay.rescoring.rows import RescoreRow as RescoreRow
-from jury_replay.rescoring.table import RescoreTable as RescoreTable
+from jury_replay.rescoring.rows import RescoreStatus as RescoreStatus
 from jury_replay.verify import VerifyReport as VerifyReport
 from jury_store.debate_rows import DebateFilter as DebateFilter
 from jury_store.debate_rows import DebateRow as DebateRow
@@ -291,7 +289,7 @@ from jury_views.evaluation_models import JurorEvaluation as JurorEvaluation
 from jury_views.evaluation_models import QuotationSpan as QuotationSpan
 from jury_views.evaluation_models import QuotedEvidence as QuotedEvidence
 from jury_views.evaluation_models import ScenarioResult as ScenarioResult
-from jury_views.live.encodings import LiveEvent as LiveEvent
+from jury_views.live.live_events import LiveEvent as LiveEvent
 from jury_views.result_models import Abstention as Abstention
 from jury_views.result_models import CollaborativeEvaluationResult as CollaborativeEvaluationResult
 from jury_views.result_models import CollaborativeJuryResult as CollaborativeJuryResult

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar, cast
 
-from jury_replay.offline import no_network
+from jury_replay.selection import no_network
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -8,8 +8,8 @@ import pytest
 
 from jury_debate.errors import UnknownRules
 from jury_debate.rules_registry import rules_of
-from jury_replay.cassettes.library import cassettes_in
 from jury_replay.cassettes.lines import SUFFIX
+from jury_replay.cassettes.writing import cassettes_in
 from jury_replay.errors import CassetteError
 from jury_replay.regression import Regressed, RegressionStatus, accept, regress
 

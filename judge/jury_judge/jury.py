@@ -25,7 +25,7 @@ from jury_events.stages import StagePlace
 from jury_judge.errors import RunUnfinished
 from jury_judge.panels.any_panel import AnyPanel, any_panel
 from jury_judge.panels.files import LoadedPanel
-from jury_judge.panels.variables import Overrides
+from jury_judge.panels.variables import NO_OVERRIDES, Overrides
 from jury_judge.records.open_store import while_open
 from jury_judge.records.records import Records
 from jury_judge.runs.callbacks import Callbacks, OnEvent, OnEventOf, called_back, check_callback
@@ -58,8 +58,6 @@ if TYPE_CHECKING:
 OnChunk = Callable[[str, str], None]
 """Takes a debate's id and the next chunk of what its final judge writes."""
 
-NO_OVERRIDES = Overrides()
-
 
 class Jury(Records):
     """A panel that judges cases, and the store where everything is recorded.
@@ -85,6 +83,7 @@ class Jury(Records):
     Raises:
         PanelFileError, SettingError: the panel or a setting cannot be used, or a number is out of its range.
         CalibrationUntrusted: no key of `sources.trust` signed the calibration of the panel.
+        SettingsRefused: on judging: `sources.require_drift_check` is not met.
         BadSealKey: `sources.adopt` or `sources.trust` has an element that is not a public key.
         UnknownProvider: a model of the panel has no provider.
         SettingNotTaken: a seat has a setting that its model does not take, or whose price is unknown.
@@ -113,6 +112,7 @@ class Jury(Records):
         super().__init__(self._settings.store_url)
         self._roots = None if sources.artifact_roots is None else tuple(map(Path, sources.artifact_roots))
         self._adopt = _keys(sources.adopt)
+        self._within = sources.require_drift_check
         self._concurrency = concurrency
         self._on_chunk = on_chunk
         self._writing = writing
@@ -237,6 +237,7 @@ class Jury(Records):
         with while_open():
             async with called_back(feed, job.debate_id, on_event):
                 if not over:
+                    await self._check_ready()
                     filled = await asyncio.to_thread(partial(self._job, job, case, opened=over is not None))
                     problem = await drive_one(await self._actors.runtime(), filled, self._take_chunk)
                     if problem is not None:
@@ -316,7 +317,7 @@ class Jury(Records):
         from jury_judge.runs.listing import list_cases
 
         check_ids(run_id)
-        self._actors.check_keys()
+        await self._check_ready()
         run = self._run(run_id, self._sourced(cases), submitted=submitted, whole=complete)
         run = replace(run, submission_id=lambda _case: submission_id)
         with while_open():
@@ -422,7 +423,7 @@ class Jury(Records):
         async with locked_run(self.store_url, lock, wait=self._writing.lock_wait, say=self._say):
             checked = await self._read(partial(preflight, run))
             if checked.left:
-                self._actors.check_keys()
+                await self._check_ready()
             lines = execute_run(
                 run,
                 checked,
@@ -454,6 +455,14 @@ class Jury(Records):
         """Wraps the providers of a runtime in this process; a subclass may change them."""
         return providers
 
+    async def _check_ready(self) -> None:
+        """The keys of the providers, and where one is required a drift check of the panel."""
+        self._actors.check_keys()
+        if self._within is not None:
+            from jury_judge.stores.drift_checks import panel_standing
+
+            await self._read(panel_standing, self._loaded, self._within)
+
     def _is_over(self, store: EventStore, job: Job, case: Case) -> bool | None:
         redacted = self._loaded.redaction.case(case)
         context = job.context
@@ -463,7 +472,6 @@ class Jury(Records):
 
     def _job(self, job: Job, case: Case, *, opened: bool) -> Job:
         """The job with its case; the records behind URIs are fetched for a new debate only."""
-        self._actors.check_keys()
         if not opened:
             case = with_records(case, self._settings.artifact_hosts, self._roots)
         content = self._loaded.redaction.case(case).model_dump_json().encode()

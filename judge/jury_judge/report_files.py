@@ -28,7 +28,7 @@ def write_report(path: Path, content: bytes) -> None:
     Raises:
         ReportFailed: it cannot be written; nothing of it is left.
     """
-    from jury_replay.cassettes.library import put
+    from jury_replay.cassettes.writing import put
 
     try:
         put(path, content)

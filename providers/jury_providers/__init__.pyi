@@ -80,8 +80,8 @@ from jury_providers.registry import provider_factory as provider_factory
 from jury_providers.registry import setting_warnings as setting_warnings
 from jury_providers.sdk.adapter import MAX_RECORDED_BYTES as MAX_RECORDED_BYTES
 from jury_providers.sdk.adapter import SdkAdapter as SdkAdapter
+from jury_providers.sdk.event_stream import EventReader as EventReader
 from jury_providers.sdk.google_generate import GoogleGenerate as GoogleGenerate
-from jury_providers.sdk.reply_parsing import EventReader as EventReader
 from jury_providers.simulated.http.backend import ABORT as ABORT
 from jury_providers.simulated.http.backend import NoResponse as NoResponse
 from jury_providers.simulated.http.backend import SimulationBackend as SimulationBackend

@@ -15,7 +15,6 @@ from jury_events.outcome import CallOutcome
 from jury_events.panel import Switch
 from jury_events.value import Value
 
-CREDITS = "cost"
 TICKS = "cost_in_usd_ticks"
 COST_HEADER = "x-litellm-response-cost"
 

@@ -10,7 +10,8 @@ What it proves: the file is whole (2). Every event and text is as it was hashed,
 type (3, 4). Nothing is missing except texts whose erasure is recorded (5). With the seal: the log with the root in the
 note contained the sealed events (6). With the key: the holder of the key signed that root (7). With a checkpoint that
 you kept: the log was not rewritten since (8). With signed lengths and their key: no stream was longer (9). Of the file
-of a run: its list is that of its events, and the debates beside it were opened as it lists them (10).
+of a run: its list is that of its events, and the debates beside it were opened as it lists them (10). Of the file of a
+baseline of drift checks: each check took the next draws by pairs on record before it ended, so each draw once (11).
 """
 
 import argparse
@@ -46,6 +47,9 @@ A_STORE = "a store: jury export writes its debates as cassettes, name one; jury 
 # field with ? is left out where it has no value.
 FIELDS = """
 acceptance accepted signal threshold verdict label? probability?
+anchors before case_id now
+anchors case_id label
+answered fingerprints versions juror_id?
 answers evidence repairs safety_filter unsupported
 artifacts max_calls max_turns mode
 asking first order
@@ -71,6 +75,10 @@ calls body debate_id exchange
 cancel_requested by number type
 cases_listed debates digest first later number type cases?
 check largest reached seats status majority_label? majority_position?
+check_abandoned cancelled number type
+check_ended answered decision further number stream_votes type votes
+check_opened number pairs repeats run_id stream_pairs type stream?
+coins coin e k n
 consensus_checked check round type end_reason?
 coordinator_resumed cause epoch number repeated_steps type
 debate_begun type
@@ -80,13 +88,19 @@ debate_failed reason type detail?
 debate_forked inherited_steps origin secret steps type version
 debate_opened agent_card_records case case_id debate_id images metadata omissions panel pieces prompts rules scenarios secret security_gate_records simulated tags type agent_cost? asking? cluster? label? provenance? reading? run_id? stage? submission_id?
 debate_replaced by successor type
+decision anchors facts verdict watched
 dimensions dimension points
 dimensions maximum name critical? critical_below? meaning?
 discussion always_discuss end_early history max_rounds order speakers threshold unanimity_ends stagnation_rounds?
+draws_judged answered number type votes
+draws_planned by draws number type
+drift_imported number type sealed_by? verified_with?
+drift_opened alpha anchors by daily draws drift_id panel panel_name program prompts run_id seats tossed type used judge? stratum? stream?
 endpoints provider said whole
 evaluation confidence model overall scenarios simulated synthetic verdict answered? decisive_item? evidence? label? model_version? probabilities? quotes? rationale? reading? scores?
 evidence item result says criterion? seat? span?
 exchange_recorded attempt latency_ms model outcome request settings simulated step tool_calls tools turn type usage waited_ms answer? cost? error? failed? fingerprint? finish_reason? host? juror_id? model_version? request_id? response? sent? stripped? via? window?
+facts before now what juror_id?
 failed understood code? status?
 final bands method quorum calibration? judge?
 further custom panel prompts
@@ -105,6 +119,7 @@ ladder audit digest further certificate?
 left_out juror_id model
 list_completed cases debates number type
 omissions count what size?
+pairs anchor first used
 panel answers artifacts discussion final language least_read marking name reading rubric seats left_out? own_family? reasoning? scale? stop? task?
 pieces name text
 probabilities label probability
@@ -125,6 +140,7 @@ scenarios scenario_id score verdict label? probabilities?
 scores dimensions
 seats chances seat
 seats fallbacks images juror_id model role role_focus role_name settings weight least_read? questions? reading? window?
+seats juror_id model
 seats mode room windows juror_id?
 seats_not_asked juror_ids settled type
 settings deadline_seconds max_output_tokens timeout_seconds tries cache? effort? flex_fallback? seed? temperature? thinking? tier? top_p? verbosity? warm?
@@ -141,6 +157,7 @@ stage audit ladder number of before? every_case?
 statement evaluation order position_changed statement
 statement_made exchanges juror_id peer_text round statement type
 stop last order rule
+stream_pairs base debate
 submitted concurrency?
 texts_erased by number parts reason scope type
 tool_calls arguments call_id name ok result
@@ -149,6 +166,7 @@ unread first last
 usage cache_writes cache_miss? cached_input_tokens? input_tokens? output_tokens? reasoning_tokens? region? service_tier? speed?
 via batch waited_ms
 votes juror_id kind stale weight confidence? label? partly_read? position? round? score?
+watched bound coins e kinds name alarm? since?
 """  # noqa: E501
 
 
@@ -238,16 +256,20 @@ def check_manifest(lines: list[bytes]) -> Json:
     # A batch of calls has one stream, and nothing else has it.
     whole = names == {f"batches/{debate}"} or {f"debate/{debate}"} <= names <= known
     require(whole, "the streams are not the debate's")
-    for end in streams.values():
+    check_lines(lines, manifest, manifest["parts"])
+    return manifest
+
+
+def check_lines(lines: list[bytes], manifest: Json, further: Any) -> None:
+    for end in manifest["streams"].values():
         require(isinstance(end, dict) and end.keys() == {"events", "head"}, "a stream's end is not well-formed")
         require(is_count(end["events"], 1) and HASH.fullmatch(str(end["head"])), "a stream's end is not well-formed")
-    require(is_count(manifest["parts"], 0) and type(manifest["sealed"]) is bool, "the manifest is not well-formed")
-    count = 1 + sum(end["events"] for end in streams.values()) + manifest["parts"] + manifest["sealed"]
-    count += manifest["lengths"]
+    require(is_count(further, 0) and type(manifest["sealed"]) is bool, "the manifest is not well-formed")
+    count = 1 + sum(end["events"] for end in manifest["streams"].values()) + further + manifest["sealed"]
+    count += manifest.get("lengths", False)
     require(len(lines) == count, f"the file has {len(lines)} lines, its manifest lists {count}")
     found = hashlib.sha256(b"".join(lines[1:])).hexdigest()
     require(found == manifest["sha256"], "the SHA-256 in the manifest is not that of the lines after it")
-    return manifest
 
 
 # 3. An event's hash is over its fields and the hash of the event before it, 32 zero bytes before the first.
@@ -461,7 +483,7 @@ def audit(path: Path, keys: list[str], kept: str | None) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     require(not lines or not lines[0].startswith(b"SQLite format 3\0"), f"{path} is {A_STORE}")
     if lines and lines[0].startswith(b'{"cassette":"jury-judge 1","listed":'):
-        audit_run(path, lines, keys, kept)
+        audit_stream(path, lines, keys, kept)
         return
     manifest = check_manifest(lines)
     debate, streams, at = manifest["debate_id"], Streams(), 1
@@ -507,29 +529,53 @@ def check_list(events: list[Json], lines: list[bytes], first: int) -> list[tuple
     return listed
 
 
-def audit_run(path: Path, lines: list[bytes], keys: list[str], kept: str | None) -> None:
-    manifest = read_line(lines[0], "line 1", "cassette", "listed", "run_id", "sealed", "sha256", "streams")
-    run, streams = str(manifest["run_id"]), manifest["streams"]
-    require(re.fullmatch(r"[A-Za-z0-9._-]{1,100}", run), "the run has no proper id")
-    require(isinstance(streams, dict) and set(streams) == {f"run/{run}"}, "the streams are not the run's")
-    end = streams[f"run/{run}"]
-    require(end.keys() == {"events", "head"} and is_count(end["events"], 1), "a stream's end is not well-formed")
-    require(HASH.fullmatch(str(end["head"])) and is_count(manifest["listed"], 0), "the manifest is not well-formed")
-    require(type(manifest["sealed"]) is bool, "the manifest is not well-formed")
+# 11. A check of a baseline takes the next draws of its anchors, and ends with a vote a pair, or is abandoned.
+def check_pairs(bodies: list[Json]) -> int:
+    queue = [0] * len(bodies[0]["anchors"])
+    used, opened = list(queue), Json()
+    for body in bodies:
+        if body["type"] == "draws_judged":
+            queue = [one + bool(body["votes"]) for one in queue]
+        elif body["type"] == "check_opened":
+            require(not opened, "a check begins before the one before it ended")
+            opened = body
+            for pair in body["pairs"]:
+                require(pair["first"] == used[pair["anchor"]], "a check takes draws that are not the next ones")
+                used[pair["anchor"]] += pair["used"]
+                require(used[pair["anchor"]] <= queue[pair["anchor"]], "a check takes draws that were not judged")
+        elif body["type"] in {"check_ended", "check_abandoned"}:
+            require(body["number"] == opened.get("number"), "a check ends that did not begin")
+            pairs = opened["pairs"]
+            voted = pairs if "votes" in body else []
+            require(len(body.get("votes") or []) == len(voted), "a check ended with other votes than pairs")
+            for pair in voted:
+                queue[pair["anchor"]] += opened["repeats"] - 1
+            opened = Json()
+    return sum(body["type"] == "check_opened" for body in bodies)
+
+
+def audit_stream(path: Path, lines: list[bytes], keys: list[str], kept: str | None) -> None:
+    manifest = read_line(lines[0], "line 1", "cassette", "listed", "sealed", "sha256", "streams")
+    require(isinstance(manifest["streams"], dict) and len(manifest["streams"]) == 1, "the file has not one stream")
+    ((stream, end),) = manifest["streams"].items()
+    kind, _, run = stream.partition("/")
+    require(kind in {"run", "drift"} and re.fullmatch(r"[A-Za-z0-9._-]{1,100}", run), "the stream has no proper name")
+    check_lines(lines, manifest, manifest["listed"])
     stop = 1 + end["events"]
-    count = stop + manifest["listed"] + manifest["sealed"]
-    require(len(lines) == count, f"the file has {len(lines)} lines, its manifest lists {count}")
-    found = hashlib.sha256(b"".join(lines[1:])).hexdigest()
-    require(found == manifest["sha256"], "the SHA-256 in the manifest is not that of the lines after it")
-    say(f"ok    the file is whole: {len(lines)} lines of the run {run}")
+    say(f"ok    the file is whole: {len(lines)} lines of {stream}")
     events = [read_line(raw, f"line {n}", *EVENT_FIELDS, "hash") for n, raw in enumerate(lines[1:stop], 2)]
-    check_chain(f"run/{run}", end, events)
-    say(f"ok    run/{run}: the chain of {end['events']} events is unbroken")
-    first = json.loads(events[0]["body"])
-    require((first["type"], first.get("run_id")) == ("run_opened", run), "the first event does not open this run")
+    check_chain(stream, end, events)
+    say(f"ok    {stream}: the chain of {end['events']} events is unbroken")
+    bodies = [json.loads(event["body"]) for event in events]
+    opens = (bodies[0]["type"], bodies[0].get(f"{kind}_id")) == (f"{kind}_opened", run)
+    require(opens, f"the first event does not open {stream}")
+    if kind == "drift":
+        say(f"ok    {check_pairs(bodies)} checks used up each draw once, by pairs that were recorded before")
     listed = check_list(events, lines[stop : stop + manifest["listed"]], stop + 1)
     say(f"ok    the list of {len(listed)} debates is that of its events")
-    audit_seal(lines[-1] if manifest["sealed"] else None, {f"run/{run}": events}, keys, kept)
+    audit_seal(lines[-1] if manifest["sealed"] else None, {stream: events}, keys, kept)
+    if kind == "drift":
+        return
     there = [(opened, path.with_name(f"{debate}.cassette.jsonl")) for debate, opened in listed]
     there = [(opened, file) for opened, file in there if file.is_file()]
     for opened, file in there:

@@ -153,11 +153,7 @@ def _changes(path: str, recorded: Any, now: Any) -> Iterator[FieldChange]:
 def request_changes(
     recorded: tuple[RequestMessage, ...], now: tuple[CallMessage, ...], text: Callable[[PartRef], bytes]
 ) -> tuple[FieldChange, ...]:
-    """Changes between a recorded request and the replayed one, message by message.
-
-    Raises:
-        UnknownPart: a text of it is missing.
-    """
+    """Changes between a recorded request and the replayed one, message by message."""
     if len(recorded) == len(now) and all(
         (old.role, old.call_id, old.parts, old.images) == (new.role, new.call_id, new.parts, new.images)
         for old, new in zip(recorded, now, strict=True)

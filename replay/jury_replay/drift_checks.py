@@ -1,23 +1,32 @@
-"""The checks of a baseline: its stream, the decisions that follow from its votes, and the votes of its debates."""
+"""Baselines of drift checks: the votes of their debates, and the decisions that follow from recorded votes."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from jury_events.codec import decode_drift
+from jury_events.debate_events import DebateCancelled, DebateCompleted, JudgmentRendered, JurorEvaluated
+from jury_events.debate_history import DebateHistory
 from jury_events.drift_events import CheckEnded, DrawsJudged, DriftDecision, DriftOpened, SeatAnswers
 from jury_events.drift_facts import DriftFacts, next_drift_facts
 from jury_events.envelope import StoredEvent
 from jury_events.errors import DebateNotFound, EventError, MalformedBody
 from jury_events.ids import debate_stream, drift_stream
-from jury_replay.drift_votes import SILENT, joined, judged
+from jury_events.judgment import Decider
+from jury_events.outcome import ANSWERS
+from jury_events.verdict import FAIL, PASS, REVIEW
 from jury_replay.integrity import IntegrityFailure, at_event, stream_failure
 from jury_store.errors import StoreDamaged
 from jury_store.event_store import EventStore
 
 if TYPE_CHECKING:
-    from jury_analysis.drift_decision import DriftDecider
+    from jury_analysis.drift import DriftDecider
+
+SILENT = "-"
+_LETTERS = {PASS: "p", REVIEW: "r", FAIL: "f"}
+_AT_ONCE = 200
 
 
 @dataclass(frozen=True)
@@ -30,16 +39,18 @@ class CheckedDrift:
     checks: int = 0
 
 
+class DriftRecord(NamedTuple):
+    """A baseline, and what decides its next check."""
+
+    facts: DriftFacts
+    decider: "DriftDecider"
+
+
 def check_drift(store: EventStore, drift_id: str, *, deep: bool) -> tuple[CheckedDrift, list[IntegrityFailure]]:
     """The chain of `drift/{id}`, its events, and that each decision follows from the votes before it.
 
     Args:
-        store: open for reading.
-        drift_id: the baseline.
         deep: also compare the votes with the debates, where the store has them.
-
-    Raises:
-        StoreDamaged: the database cannot be read.
     """
     stream = drift_stream(drift_id)
     events = store.read_stream(stream)
@@ -48,7 +59,7 @@ def check_drift(store: EventStore, drift_id: str, *, deep: bool) -> tuple[Checke
         return CheckedDrift(drift_id, len(events)), [failure]
     failures: list[IntegrityFailure] = []
     found = (0, 0)
-    for event, fault, record in _folded(store, events, deep=deep):
+    for event, fault, record in _folded(events, store if deep else None):
         if fault is not None:
             failures.append(at_event(event, fault))
         if record is not None:
@@ -56,21 +67,8 @@ def check_drift(store: EventStore, drift_id: str, *, deep: bool) -> tuple[Checke
     return CheckedDrift(drift_id, len(events), *found), failures
 
 
-class DriftRecord(NamedTuple):
-    """A baseline, and what decides its next check."""
-
-    facts: DriftFacts
-    decider: "DriftDecider"
-
-
 def intact_drift(store: EventStore, drift_id: str) -> DriftRecord:
-    """A baseline whose chain is whole and whose decisions follow from its votes.
-
-    Raises:
-        DebateNotFound: there is none of that id.
-        MalformedBody: it was altered.
-        StoreError: the store cannot be read.
-    """
+    """A baseline whose chain is whole and whose decisions follow from its votes."""
     stream = drift_stream(drift_id)
     events = store.read_stream(stream)
     if not events:
@@ -78,8 +76,17 @@ def intact_drift(store: EventStore, drift_id: str) -> DriftRecord:
     failure = stream_failure(stream, events, store.heads([stream]).get(stream))
     if failure is not None:
         raise MalformedBody(f"{failure}; see jury verify --all")
+    return drift_record(events)
+
+
+def drift_record(events: Sequence[StoredEvent]) -> DriftRecord:
+    """The baseline of a stream whose chain is whole.
+
+    Raises:
+        MalformedBody: an event does not decode or is not in its place, or a decision does not follow from the votes.
+    """
     found: DriftRecord | None = None
-    for event, fault, record in _folded(store, events, deep=False):
+    for event, fault, record in _folded(events):
         if fault is not None:
             raise MalformedBody(f"{at_event(event, fault)}; see jury verify --all")
         found = record
@@ -88,35 +95,33 @@ def intact_drift(store: EventStore, drift_id: str) -> DriftRecord:
 
 
 def _folded(
-    store: EventStore, events: Sequence[StoredEvent], *, deep: bool
+    events: Sequence[StoredEvent], debates: EventStore | None = None
 ) -> Iterator[tuple[StoredEvent, str | None, DriftRecord | None]]:
-    """Each event with what is wrong with it, and the record with it; stops where one cannot be folded."""
-    facts: DriftFacts | None = None
-    decider: DriftDecider | None = None
+    """Each event with what is wrong with it, and the record with it; stops where one cannot be folded.
+
+    `debates`: the store with whose debates the votes are compared.
+    """
+    # numpy takes a tenth of a second to import, and most stores have no baseline.
+    from jury_analysis.drift import DriftDecider  # noqa: PLC0415  (as said)
+
+    record: DriftRecord | None = None
     for event in events:
         try:
             body = decode_drift(event)
-            check = None if facts is None else facts.open_check
-            facts = next_drift_facts(facts, event)
+            check = None if record is None else record.facts.open_check
+            facts = next_drift_facts(None if record is None else record.facts, event)
         except EventError as error:
-            yield event, str(error), None if facts is None or decider is None else DriftRecord(facts, decider)
+            yield event, str(error), record
             return
-        decider = decider or _decider(facts.opened)
+        record = DriftRecord(facts, DriftDecider(facts.opened) if record is None else record.decider)
         fault = None
         if isinstance(body, CheckEnded) and check is not None:
-            made = decider.decide(facts.baseline, check, body.votes, body.stream_votes, body.answered)
+            made = record.decider.decide(facts.baseline, check, body.votes, body.stream_votes, body.answered)
             if not same_decision(made, body.decision):
                 fault = f"its decision ({body.decision.verdict}) does not follow from the votes ({made.verdict})"
-        if deep and fault is None:
-            fault = _votes_fault(store, facts, body)
-        yield event, fault, DriftRecord(facts, decider)
-
-
-def _decider(opened: DriftOpened) -> "DriftDecider":
-    # numpy takes a tenth of a second to import, and most stores have no baseline.
-    from jury_analysis.drift_decision import DriftDecider  # noqa: PLC0415  (as said)
-
-    return DriftDecider(opened)
+        if debates is not None and fault is None:
+            fault = _votes_fault(debates, facts, body)
+        yield event, fault, record
 
 
 def same_decision(one: DriftDecision, other: DriftDecision) -> bool:
@@ -139,20 +144,19 @@ def _without_values(decision: DriftDecision) -> DriftDecision:
 
 def _votes_fault(store: EventStore, facts: DriftFacts, body: object) -> str | None:
     """Why recorded votes are not those of the debates; None: they are, or the debates are not here."""
+    further: list[str] = []
     if isinstance(body, DrawsJudged):
-        names = [facts.of_draw(anchor, body.number) for anchor in range(len(facts.opened.anchors))]
-        written, stated = list(body.votes), body.answered
+        names, written, stated = facts.draws(body.number), list(body.votes), body.answered
     elif isinstance(body, CheckEnded):
-        check = facts.checks[-1]
-        names = check_debates(facts, check.opened.number)
-        written, stated = [*body.votes, *body.further], body.answered
+        opened = facts.checks[-1].opened
+        names, written, stated = facts.judgings(opened), [*body.votes, *body.further], body.answered
+        further = [pair.debate for pair in opened.stream_pairs]
     else:
         return None
     try:
-        heads = store.heads(list(map(debate_stream, names)))
-        if len(heads) < len(names):
+        if len(store.heads(list(map(debate_stream, [*names, *further])))) < len(names) + len(further):
             return None
-        found, answered = answers_of(store, facts, names, stream=isinstance(body, CheckEnded))
+        found, answered = judged(store, facts.opened, names, further)
     except (EventError, StoreDamaged) as error:
         return f"its debates cannot be read: {error}"
     if written and [one or SILENT for one in found] != written:
@@ -161,20 +165,66 @@ def _votes_fault(store: EventStore, facts: DriftFacts, body: object) -> str | No
     return None if answered == stated else "other models answered in its debates"
 
 
-def check_debates(facts: DriftFacts, number: int) -> list[str]:
-    """The debates of a check: the first judging of each pair, then the further ones, of each pair by repeat."""
-    opened = facts.checks[number - 1].opened
-    first = [facts.of_check(opened, pair.anchor) for pair in opened.pairs]
-    repeats = range(2, opened.repeats + 1)
-    return first + [facts.of_check(opened, pair.anchor, repeat) for pair in opened.pairs for repeat in repeats]
-
-
-def answers_of(
-    store: EventStore, facts: DriftFacts, names: Sequence[str], *, stream: bool
+def judged(
+    store: EventStore, opened: DriftOpened, debate_ids: Sequence[str], further: Sequence[str] = ()
 ) -> tuple[list[str | None], tuple[SeatAnswers, ...]]:
-    """The votes of debates, and who answered in them; with `stream` also in the debates of the last check's stream."""
-    votes, answered = judged(store, facts.opened, names)
-    if not stream or not facts.checks[-1].opened.stream_pairs:
-        return votes, answered
-    of_stream = [pair.debate for pair in facts.checks[-1].opened.stream_pairs]
-    return votes, joined([answered, judged(store, facts.opened, of_stream)[1]])
+    """The votes of debates, in their order, and which models answered the seats in them and in further ones.
+
+    Raises:
+        EventError: an event does not decode.
+        StoreError: the store cannot be read.
+    """
+    models: dict[str | None, str | None] = {seat.juror_id: seat.model for seat in opened.seats}
+    models[None] = opened.judge
+    votes: list[str | None] = []
+    versions, fingerprints = defaultdict[str | None, set[str]](set), defaultdict[str | None, set[str]](set)
+    for history in _histories(store, [*debate_ids, *further]):
+        votes.append(votes_of(opened, history))
+        for call in history.exchanges:
+            if call.outcome in ANSWERS and models.get(call.juror_id) == call.model:
+                versions[call.juror_id].update(filter(None, [call.model_version]))
+                fingerprints[call.juror_id].update(filter(None, [call.fingerprint]))
+    answered = tuple(
+        SeatAnswers(
+            juror_id=juror, versions=tuple(sorted(versions[juror])), fingerprints=tuple(sorted(fingerprints[juror]))
+        )
+        for juror in models
+        if juror in versions
+    )
+    return votes[: len(debate_ids)], answered
+
+
+def _histories(store: EventStore, debate_ids: Sequence[str]) -> Iterator[DebateHistory]:
+    """The streams `debate/` and `calls/` of debates, without texts."""
+    for start in range(0, len(debate_ids), _AT_ONCE):
+        names = debate_ids[start : start + _AT_ONCE]
+        streams = store.read_streams([f"{prefix}/{one}" for one in names for prefix in ("debate", "calls")])
+        for one in names:
+            events = [*streams.get(f"debate/{one}", ()), *streams.get(f"calls/{one}", ())]
+            yield DebateHistory.of_events(one, events)
+
+
+def votes_of(opened: DriftOpened, history: DebateHistory) -> str | None:
+    """The letters of a debate that is over: of the jury, and of each seat its first, independent vote.
+
+    None: it was cancelled. A verdict is none of one's own (`-`) where there is none, where it replaces a blocked
+    answer, where a fallback gave it, where too few seats evaluated, and where the final judge failed.
+    """
+    jury, seats = SILENT, dict.fromkeys((seat.juror_id for seat in opened.seats), SILENT)
+    models = {seat.juror_id: seat.model for seat in opened.seats}
+    own = True
+    for event in history.events:
+        match event:
+            case JurorEvaluated(juror_id=juror, evaluation=found):
+                if not found.synthetic and found.model == models.get(juror):
+                    seats[juror] = _LETTERS[found.verdict]
+            case JudgmentRendered(judgment=judgment):
+                judge = judgment.judge
+                own = judgment.quorum_met and judgment.decided_by is not Decider.NO_EVALUATION
+                own = own and judgment.judge_failure is None
+                own = own and (judge is None or (not judge.synthetic and judge.model == opened.judge))
+            case DebateCompleted(final_verdict=verdict):
+                jury = _LETTERS[verdict] if own else SILENT
+            case DebateCancelled():
+                return None
+    return jury + "".join(seats.values())

@@ -66,11 +66,7 @@ class Erased(NamedTuple):
 
 
 def debates_over(store: EventStore, case_id: str) -> list[str]:
-    """The debates over a case, of all runs, as they opened.
-
-    Raises:
-        DebateNotFound: there is none.
-    """
+    """The debates over a case, of all runs, as they opened."""
     over = [row for row in _rows(store) if row.case_id == case_id]
     found = [row.debate_id for row in sorted(over, key=lambda row: row.position)]
     if not found:
@@ -109,10 +105,6 @@ def plan_erasure(history: DebateHistory, scope: str) -> ErasurePlan:
     All texts of the debate; or of an exchange its answer and its request, and the texts computed from the answer: the
     rationale, statement and block for peers of the events that follow from it. Of its request only texts that nothing
     else names. Or the reason of a review or of a withdrawal.
-
-    Raises:
-        DebateNotFound: the debate was never opened.
-        ErasureRefused: it has no such exchange or review.
     """
     debate_id = history.debate_id
     if not history.stored_events:
@@ -141,15 +133,7 @@ def erase(store: EventStore, debate_id: str, order: ErasureOrder, now: int) -> E
     An unfinished debate fails first, in the same append. Afterwards `EventStore.scrub` sees to the files.
 
     Args:
-        store: open for writing.
-        debate_id: whose texts.
-        order: who, why, and how much.
         now: microseconds since 1970-01-01 UTC.
-
-    Raises:
-        DebateNotFound, ErasureRefused: see `plan_erasure`; or the order cannot be recorded.
-        MayNotErase: the user may not delete texts; nothing is recorded.
-        StoreError: the database cannot be written; call it again.
     """
     store.require_eraser()
     gone = written = shared = 0

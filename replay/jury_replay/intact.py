@@ -16,13 +16,7 @@ from jury_store.event_store import EventStore
 
 
 def intact_history(store: EventStore, debate_id: str) -> DebateHistory:
-    """Everything that is recorded of one debate, whole and unaltered.
-
-    Raises:
-        DebateNotFound: it was never opened.
-        RecordDamaged: it was altered.
-        EventError: a body does not decode; of a debate in quarantine, whose bodies are hashed and not read.
-    """
+    """Everything that is recorded of one debate, whole and unaltered."""
     (history,) = intact_histories(store, [debate_id])
     if not history.stored_events:
         raise DebateNotFound.named(debate_id)
@@ -31,23 +25,14 @@ def intact_history(store: EventStore, debate_id: str) -> DebateHistory:
 
 
 def intact_histories(store: EventStore, debate_ids: Sequence[str]) -> list[DebateHistory]:
-    """The same of several debates, in this order; empty where nothing is stored of one.
-
-    Raises:
-        RecordDamaged: one was altered.
-    """
+    """The same of several debates, in this order; empty where nothing is stored of one."""
     histories = store.histories(debate_ids)
     require_intact(store, histories)
     return histories
 
 
 def require_intact(store: EventStore, histories: Iterable[DebateHistory]) -> None:
-    """Refuse debates that were altered, as they were read from `store`.
-
-    Raises:
-        RecordDamaged: the first that was; the message has the first failure, and where all of them are named.
-        UnknownEventType: an event, unaltered, is of a newer version.
-    """
+    """Refuse debates that were altered, as they were read from `store`."""
     found = [one for one in histories if one.streams or one.heads or one.parts]
     origins = store.origins([one.debate_id for one in found]) if found else {}
     for history in found:

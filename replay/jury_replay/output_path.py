@@ -9,12 +9,7 @@ def check_output_path(path: Path, begins: bytes) -> None:
     """Refuse to overwrite a file of another kind: a mistyped path must not replace a store.
 
     Args:
-        path: of the file to write.
         begins: the first bytes of files of that kind; empty: any file may be replaced, but no folder or device.
-
-    Raises:
-        OutputPathTaken: there is a folder, a device, or a non-empty file that begins differently.
-        OSError: the path cannot be read.
     """
     if not path.exists():
         return

@@ -52,15 +52,8 @@ def quarantine(store: EventStore, debate_id: str, *, by: str, reason: str, clock
     """Put a debate in quarantine: reads of many debates leave it out from now on. False: it is there already.
 
     Args:
-        store: open for writing.
-        debate_id: of a stored debate, readable or not.
         by, reason: who does it and why, one line each; recorded.
         clock: microseconds since 1970-01-01 UTC.
-
-    Raises:
-        DebateNotFound: nothing is stored of it.
-        QuarantineRefused: `by` or `reason` cannot be recorded.
-        StoreError: the store cannot be written.
     """
     return _add(
         store,

@@ -16,11 +16,7 @@ def recorded_case(opened: DebateOpened, text: Callable[[PartRef], bytes]) -> Cas
     """The case that a debate was opened with; pictures are there only where a seat or the final judge was sent them.
 
     Args:
-        opened: its opening event.
         text: the content of a part; what it raises for a missing one is passed on.
-
-    Raises:
-        EventError: the recorded text is no case, or that of its provenance is not of this case.
     """
     pictures = [(image.media_type, text(image.content)) for image in opened.images]
     case = Case.from_part(text(opened.case))
@@ -43,22 +39,13 @@ def operator_policy_of(opened: DebateOpened, case: Case, text: Callable[[PartRef
     """The policy that the operator gave for the whole run, where it was shown before the case; None where none was.
 
     Args:
-        opened: the opening event.
         case: the recorded one, whose questions have the policy too.
-        text: the content of a part.
     """
     piece = next((piece.text for piece in opened.pieces if piece.name == OPERATOR_POLICY), None)
     return None if piece is None else policy_of_piece(text(piece), opened.prompts, opened.panel.language, case)
 
 
 def policy_of_piece(piece: bytes, prompts: int, language: str, case: Case) -> str | None:
-    """The operator's policy in its piece of the prompt; None where no question of the case has it.
-
-    Args:
-        piece: the text before the case.
-        prompts: the version of the debate's prompts.
-        language: of the panel.
-        case: the recorded one.
-    """
+    """The operator's policy in its piece of the prompt; None where no question of the case has it."""
     policy = policy_in(piece.decode("utf-8"), load_prompts(prompts, language).texts.case)
     return policy if policy in {scenario.question.policy for scenario in case.scenarios} else None

@@ -19,14 +19,13 @@ from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError, UnknownPart
 from jury_events.regular_files import read_text
 from jury_events.text import visible_line
-from jury_replay.cassettes.library import put
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette
-from jury_replay.comparison import differences
+from jury_replay.cassettes.writing import put
 from jury_replay.difference import DifferenceKind, ReplayDifference
 from jury_replay.errors import BadAcceptance, ReplayError
-from jury_replay.reopening import crash_message, pen_of, reopen
-from jury_replay.replayer import Replayer
+from jury_replay.replay import differences
+from jury_replay.replayer import Replayer, crash_message, pen_of, reopen
 from jury_replay.rescoring.settings import Setting
 
 ACCEPTED_SUFFIX = ".accepted.json"
@@ -113,7 +112,6 @@ def regress(path: Path, rules: int | None = None, setting: Setting | None = None
     Args:
         path: of the cassette; accepted differences are in the file beside it.
         rules: the rules version; None: the newest. Prompts are of the recorded version.
-        setting: what is changed of the recorded panel.
     """
     try:
         history = read_cassette(path).history
@@ -140,11 +138,7 @@ def regress(path: Path, rules: int | None = None, setting: Setting | None = None
 
 
 def regress_history(history: DebateHistory, rules: int | None = None, setting: Setting | None = None) -> Regressed:
-    """Replay one debate under `rules` (None: the newest) and compare with its record alone.
-
-    Raises:
-        EventError, DebateError, ReplayError: it cannot be replayed, or its panel cannot take the setting.
-    """
+    """Replay one debate under `rules` (None: the newest) and compare with its record alone."""
     pen = pen_of(history)
     panel = None if setting is None else setting.apply(history.opened.panel)
     opened = reopen(history, rules_of(rules), pen, panel=panel)
@@ -166,11 +160,7 @@ def _unknown_part(history: DebateHistory, error: UnknownPart) -> str:
 
 
 def accept(found: Regressed) -> None:
-    """Expect these differences from now on; without any, delete the file of accepted ones.
-
-    Raises:
-        CassetteError: the file beside the cassette cannot be written.
-    """
+    """Expect these differences from now on; without any, delete the file of accepted ones."""
     path = _accepted_path(found.path)
     if not found.differences:
         path.unlink(missing_ok=True)

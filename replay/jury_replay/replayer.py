@@ -6,11 +6,13 @@ events and prompts too, is computed again, and differences from the record are c
 
 from collections import defaultdict
 from collections.abc import Hashable, MutableMapping
+from pathlib import Path
 from typing import NamedTuple
 
-from jury_debate.assignment import Assignment
+from jury_debate.assignment import JUDGE_ROLE_PROMPT, ROLE_PROMPT, Assignment
 from jury_debate.conversation import Call, settle_as_recorded
 from jury_debate.debate import Debate
+from jury_debate.rules import Rules
 from jury_debate.step_outcome import Outcome
 from jury_events.case import Case
 from jury_events.codec import DebateEvent
@@ -27,8 +29,63 @@ from jury_events.debate_events import (
 from jury_events.debate_history import DebateHistory
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
+from jury_events.panel import Panel
 from jury_events.parts import PartBuffer
 from jury_replay.difference import DifferenceKind, FieldChange, ReplayDifference, request_changes
+from jury_replay.recorded_case import operator_policy_of, recorded_case
+
+
+def pen_of(history: DebateHistory) -> PartBuffer:
+    """A pen that gives recorded texts their recorded references; new texts get an empty salt."""
+    pen = PartBuffer(lambda: bytes(16))
+    pen.know_texts(history.texts)
+    return pen
+
+
+def reopen(
+    history: DebateHistory, rules: Rules, pen: PartBuffer, *, prompts: int | None = None, panel: Panel | None = None
+) -> DebateOpened:
+    """The opening event that `rules` make of the recorded case, panel, role prompts and secret.
+
+    The case keeps its recorded reference: an earlier version may have written it in another form.
+
+    Args:
+        prompts: the prompts version; None: the recorded one.
+        panel: None: the recorded one.
+    """
+    opened = history.opened
+    role_prompts = {
+        piece.name: pen.text(piece.text).decode("utf-8")
+        for piece in opened.pieces
+        if piece.name.startswith(ROLE_PROMPT)
+    }
+    judge_prompt = role_prompts.pop(JUDGE_ROLE_PROMPT, None)
+    case = recorded_case(opened, pen.text)
+    reopened = rules.open_debate(
+        case,
+        panel or opened.panel,
+        debate_id=opened.debate_id,
+        run_id=opened.run_id,
+        secret=pen.text(opened.secret),
+        parts=pen,
+        role_prompts={name.removeprefix(ROLE_PROMPT): text for name, text in role_prompts.items()},
+        judge_prompt=judge_prompt,
+        submission_id=opened.submission_id,
+        prompts_version=opened.prompts if prompts is None else prompts,
+        operator_policy=operator_policy_of(opened, case, pen.text),
+    )
+    # A first stage keeps pictures that it is not sent, for a later one.
+    return reopened.changed(case=opened.case, stage=opened.stage, images=reopened.images or opened.images)
+
+
+def crash_message(debate_id: str, error: Exception) -> str:
+    """The message for an unexpected exception of the rules, which is a defect of theirs, with its file and line."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    where = "" if last is None else f" ({Path(last.tb_frame.f_code.co_filename).name}, line {last.tb_lineno})"
+    return f"the rules fail on debate {debate_id}: {type(error).__name__}: {error}{where}"
+
 
 _AFTER_THE_END = (TextsErased, DebateReplaced)
 INPUTS = (CoordinatorResumed, DebateBegun, DebateCancelled, DebateFailed, DebateForked, *_AFTER_THE_END)
@@ -52,7 +109,6 @@ class Replayer:
     """Replays one debate.
 
     Args:
-        history: the record.
         opened: the opening event to replay under, made with `pen`.
         pen: knows the recorded texts; makes the new ones.
         strict: use an answer only where the same request was made, of the same model under the same settings; else
@@ -91,12 +147,7 @@ class Replayer:
             self._recorded_by_step[exchange.step].append(exchange)
 
     def run(self) -> "Replayer":
-        """Replay to the end, or until an answer is missing; returns itself.
-
-        Raises:
-            UnknownPart: a text that is needed is missing.
-            IllegalEvent: a recorded input is impossible at its place.
-        """
+        """Replay to the end, or until an answer is missing; returns itself."""
         inputs = _inputs(self._history)
         computed = 0
         while True:
@@ -112,11 +163,7 @@ class Replayer:
         return self
 
     def text(self, part: str) -> bytes:
-        """A text, recorded or made, by the 43 characters of its reference.
-
-        Raises:
-            UnknownPart: there is none of that reference.
-        """
+        """A text, recorded or made, by the 43 characters of its reference."""
         return self._pen.content(part)
 
     def _apply_inputs(self, inputs: list[DebateEvent]) -> None:

@@ -54,11 +54,7 @@ class CheckedRun:
 
 
 def check_run(store: EventStore, run_id: str) -> tuple[CheckedRun, list[IntegrityFailure]]:
-    """The chain of `run/{id}`, its events, and its list against the openings that the log has.
-
-    Raises:
-        StoreDamaged: the database cannot be read.
-    """
+    """The chain of `run/{id}`, its events, and its list against the openings that the log has."""
     stream = run_stream(run_id)
     events = store.read_stream(stream)
     failure = stream_failure(stream, events, store.heads([stream]).get(stream))
@@ -108,11 +104,7 @@ def _checked(store: EventStore, run_id: str, events: int, facts: RunFacts | None
 
 
 def list_of(store: EventStore, run_id: str) -> tuple[list[StoredEvent], list[ListedOpening]]:
-    """The events of a run that this store listed, and its list, both checked.
-
-    Raises:
-        RecordDamaged: the run does not verify, or it was imported.
-    """
+    """The events of a run that this store listed, and its list, both checked."""
     _, failures = check_run(store, run_id)
     if failures:
         raise RecordDamaged(f"run {run_id} does not verify, so it is not exported: {failures[0]}")

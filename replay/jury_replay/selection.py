@@ -2,22 +2,57 @@
 
 import os
 import signal
+import socket
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from multiprocessing import active_children, get_context
 from multiprocessing.process import BaseProcess
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from jury_events.conditions import Condition
 from jury_events.ids import is_batch
 from jury_events.stages import Aside
-from jury_replay.offline import no_network
 from jury_replay.quarantine import set_aside
 from jury_store.errors import StoreDamaged
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
+
+_REACHING_OUT = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "socket.bind"})
+
+
+class _Guard:
+    """The audit hook of the process, which cannot be removed again; it refuses while `inside` is not 0."""
+
+    installed = False
+    inside = 0
+
+    @classmethod
+    def hook(cls, event: str, arguments: tuple[Any, ...]) -> None:
+        if not cls.inside or event not in _REACHING_OUT:
+            return
+        if isinstance(arguments[0], socket.socket) and arguments[0].family == getattr(socket, "AF_UNIX", None):
+            return
+        raise PermissionError(f"{event}: a record is worked on without a network")
+
+
+@contextmanager
+def no_network() -> Iterator[None]:
+    """Refuse every connection and name lookup of Python code in this process.
+
+    The store's connection is made by its driver in C and is not affected, nor are pipes and Unix sockets.
+    """
+    if not _Guard.installed:
+        sys.addaudithook(_Guard.hook)
+        _Guard.installed = True
+    _Guard.inside += 1
+    try:
+        yield
+    finally:
+        _Guard.inside -= 1
+
 
 _REPLACED: Aside = "replaced"
 
@@ -100,14 +135,8 @@ def spread(
     """`work` on every chunk, the results in the order of the chunks.
 
     Args:
-        store: open for reading; used by this process.
-        chunks: ids of debates.
-        work: see `Work`.
         url: where the store is; needed for more than one process, each of which opens it for reading.
         processes: how many work; 1 is this one.
-
-    Raises:
-        StoreError: the database cannot be read.
     """
     if processes == 1:
         for chunk in chunks:

@@ -43,12 +43,7 @@ def check_table_path(path: Path, name: str) -> None:
 
 
 def check_new_table(path: Path, name: str) -> None:
-    """The same, before the work whose result the file is to have.
-
-    Raises:
-        OutputPathTaken: as `check_table_path`.
-        OSError: the path cannot be read, or its folder does not exist.
-    """
+    """The same, before the work whose result the file is to have."""
     if not path.parent.is_dir():
         raise FileNotFoundError(ENOENT, "the folder of this file does not exist", str(path))
     check_table_path(path, name)
@@ -58,14 +53,8 @@ def replace_table(path: Path, name: str, table: pa.Table, metadata: Mapping[byte
     """Write a file with one table; an older file of this table is replaced at once.
 
     Args:
-        path: of the file.
-        name: of the table.
         table: with the columns that the file is to have.
         metadata: of the file, beside the name of the table.
-
-    Raises:
-        OutputPathTaken: `path` is something other than such a file.
-        OSError: the file cannot be written.
     """
     check_table_path(path, name)
     with replacing(path) as part, TableFile(part, name, table.schema, metadata) as file:
@@ -74,11 +63,7 @@ def replace_table(path: Path, name: str, table: pa.Table, metadata: Mapping[byte
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path beside `path` whose file takes its place at the end; after an error nothing is changed.
-
-    Raises:
-        OSError: the file cannot take its place.
-    """
+    """A path beside `path` whose file takes its place at the end; after an error nothing is changed."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield part
@@ -91,11 +76,8 @@ class TableFile:
     """A Parquet file of one table, written in groups of rows.
 
     Args:
-        path: of the file.
         name: of the table, for the file's metadata; None: the file does not name it.
-        schema: of the table.
         metadata: of the file, beside the name of the table.
-        compression: of the columns.
         buffer: bytes that are kept before a group of rows is written; 0: each table that is written is a group.
     """
 

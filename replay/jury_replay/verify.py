@@ -13,7 +13,6 @@ from typing import NamedTuple, TypeVar
 
 from jury_events.debate_history import DebateHistory
 from jury_events.ids import KNOWN_PREFIXES, debate_stream
-from jury_replay.attested import NO_TRUST, Attested, Trust
 from jury_replay.drift_checks import CheckedDrift, check_drift
 from jury_replay.import_checks import import_failures
 from jury_replay.imports import origin_failures
@@ -22,7 +21,7 @@ from jury_replay.quarantine import is_set_aside
 from jury_replay.relations import Relations
 from jury_replay.replay import Replayed, ReplayStatus, replay_history
 from jury_replay.run_checks import CheckedRun, check_run
-from jury_replay.sealed import check_seals
+from jury_replay.sealed import NO_TRUST, Attested, Trust, check_seals
 from jury_replay.selection import ALL_STORED, DebateSelection, spread
 from jury_store.errors import StoreDamaged
 from jury_store.event_store import EventStore
@@ -95,7 +94,6 @@ def verify(
     """Check some debates, or the whole log, in memory that does not grow with it.
 
     Args:
-        store: may be written to meanwhile.
         debate_ids: which debates; None: all, that positions have no gap, that nothing else is stored, and the seals.
         progress: called after every few debates with the number checked so far.
         deep: also replay every debate whose record is whole, which takes about ten times as long.
@@ -104,11 +102,6 @@ def verify(
         checkpoints: signed notes over this log that were kept elsewhere. Of use for the whole log only.
         trust: trusted witnesses and time-stamping authorities. Of use for the whole log only.
         url: where the store is; needed for more than one process.
-        processes: how many check debates.
-
-    Raises:
-        BadNote: a checkpoint is none.
-        StoreFailed: the database cannot be read.
     """
     for note in checkpoints:
         read_checkpoint(note)  # an invalid one is refused before everything is read

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import betaln
-from scipy.stats import beta, hypergeom
 
 from jury_analysis import Claim, DrawnLabels, Stratum, true_decision, true_gate, true_rate
 from jury_analysis.true_rate import Of
@@ -43,6 +41,8 @@ def test_so_many_labels_without_a_find_pass_and_one_fewer_does_not(percent: floa
 
 def test_the_bounds_of_one_draw_are_exact() -> None:
     """Clopper and Pearson's for cases like these; of the run, the counts that its draws do not exclude."""
+    from scipy.stats import beta, hypergeom
+
     agent, run = (true_rate(drawn(120, 7, 400), NAME, NAME, of) for of in ("agent", "run"))
     left = [m for m in range(7, 400 - 113 + 1) if hypergeom.cdf(7, 400, m, 120) > 0.05]
     least = [m for m in range(7, 400 - 113 + 1) if hypergeom.sf(6, 400, m, 120) > 0.05]
@@ -54,6 +54,8 @@ def test_the_bounds_of_one_draw_are_exact() -> None:
 
 def test_the_e_value_is_the_least_over_all_ways_to_reach_the_total() -> None:
     """Strata of 12, 9 and 7 cases, enumerated: mixture / Π C(m, x) C(N - m, n - x) / … of each way."""
+    from scipy.special import betaln
+
     strata = (Stratum("safe_pass", 12, 8, 0, 8), Stratum("needs_review", 9, 6, 1, 5), Stratum(NAME, 7, 6, 5, 1))
 
     def log_chance(one: Stratum, count: int) -> float:

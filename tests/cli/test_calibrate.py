@@ -27,8 +27,8 @@ def labelled(jury: CommandLine, right: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def judged_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run `base` of 60 cases under the preset `independent`, in a folder that no test changes."""
+def calibrated_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run `base` of 60 cases under the preset `independent`, `cal.json` of it, and `calibrated.yaml` that takes it."""
     jury = CommandLine(tmp_path_factory.mktemp("base"))
     cases = [
         {"case_id": f"c{number:02}", "question": f"Refund order {number}.", "response": "Refunded to the card."}
@@ -37,14 +37,11 @@ def judged_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (jury.folder / "cases.jsonl").write_text("\n".join(map(json.dumps, cases)))
     (jury.folder / "panel.yaml").write_text("preset: independent\n")
     assert 0 == jury("run", "cases.jsonl", "--run", "base", "--in-process", "--panel", "panel.yaml").code
+    assert 0 == calibrate(jury, "-o", "cal.json").code
+    (jury.folder / "calibrated.yaml").write_text(
+        "preset: independent\nname: careful\nfinal:\n  calibration: cal.json\n"
+    )
     return jury.folder
-
-
-@pytest.fixture
-def base(jury: CommandLine, judged_folder: Path) -> CommandLine:
-    """A copy of that folder."""
-    shutil.copytree(judged_folder, jury.folder, dirs_exist_ok=True)
-    return jury
 
 
 def calibrate(jury: CommandLine, *options: str) -> Any:
@@ -52,17 +49,15 @@ def calibrate(jury: CommandLine, *options: str) -> Any:
 
 
 @pytest.fixture
-def calibrated(base: CommandLine) -> CommandLine:
-    """With `cal.json`, and `calibrated.yaml` that takes it."""
-    assert 0 == calibrate(base, "-o", "cal.json").code
-    (base.folder / "calibrated.yaml").write_text(
-        "preset: independent\nname: careful\nfinal:\n  calibration: cal.json\n"
-    )
-    return base
+def calibrated(jury: CommandLine, calibrated_folder: Path) -> CommandLine:
+    """A copy of that folder."""
+    shutil.copytree(calibrated_folder, jury.folder, dirs_exist_ok=True)
+    return jury
 
 
 def judge(jury: CommandLine, run: str, panel: str = "calibrated.yaml", *options: str) -> Any:
-    return jury("run", "cases.jsonl", "--run", run, "--in-process", "--panel", panel, *options)
+    """The first five cases, under the calibration of all."""
+    return jury("run", "cases.jsonl", "--run", run, "--in-process", "--panel", panel, "--limit", "5", *options)
 
 
 def with_threshold(jury: CommandLine, threshold: float, name: str) -> str:
@@ -83,8 +78,7 @@ def test_a_calibrated_panel_judges_says_so_and_replays_equal(calibrated: Command
     shown, replayed = calibrated("show", "second~c00"), calibrated("replay", "--run", "second")
 
     assert re.search(r"accepted: share of the votes \S+, threshold", shown.out)
-    assert "60 debates: 60 equal" in replayed.out
-    assert "60 debates: 60 equal" in calibrated("replay", "--run", "base").out
+    assert "5 debates: 5 equal" in replayed.out
 
 
 @pytest.mark.full

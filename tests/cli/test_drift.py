@@ -1,10 +1,14 @@
 """`jury drift`: who drifted, from recorded pairs; stopped, gone on with, altered, shown."""
 
+import asyncio
+import base64
+import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from pathlib import Path
 from shutil import copytree
@@ -12,11 +16,23 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from httpx import Response
 from starlette.testclient import TestClient
 
-from jury_events import CallOutcome, chain_hash, decode_drift
-from jury_judge import DeliveryJournal, ReviewDeliveries, SendOutcome, Service
+from jury_events import CallOutcome, canonical_json, chain_hash, decode_drift
+from jury_judge import (
+    DeliveryJournal,
+    DriftCheckRun,
+    DriftCheckSettings,
+    Jury,
+    ReviewDeliveries,
+    SendOutcome,
+    Service,
+    SettingsRefused,
+    Sources,
+)
 from jury_providers import ModelReply, ModelRequest, OnChunk
+from jury_replay import auditor
 from jury_store import EventStore, open_store
 from jury_web import AccessPolicy, create_app, page_routes
 from support.biased_jurors import ScriptedJurors, rows
@@ -202,6 +218,112 @@ def _first_message(store: EventStore, journal: Path) -> dict[str, Any]:
         while not any(b"drift" in body for body in sent):
             deliveries.step()
     return json.loads(next(body for body in sent if b"drift" in body))
+
+
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.full)])
+def test_a_baseline_goes_to_another_store_as_files_and_counts_there_under_a_trusted_key(
+    anchored: CommandLine, database: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a trusted key anyone could have written a check that found nothing."""
+    other = request.getfixturevalue("postgres_url") if database == "postgresql" else "sqlite:///other.db"
+    files = anchored.folder / "corpus"
+    allowed = ("anchors.jsonl", "--run", "r", "--panel", "independent", "--require-drift-check", "7d", "--store")
+    with jurors():
+        drift(anchored, "check", "d")
+        for words in ("seal keygen key", "seal now --key key", "export --all -o corpus"):
+            assert 0 == anchored(*words.split()).code
+        audited = _audited(files / "d.drift.jsonl", anchored.folder / "key.pub", capsys)
+        verified, shown = anchored("verify", "corpus", "--deep"), anchored("show", "corpus/d.drift.jsonl")
+        anchored("import", "corpus/d.drift.jsonl", "--store", "sqlite:///foreign.db")
+        foreign = anchored.run(*allowed, "sqlite:///foreign.db")
+        imported = anchored("import", "corpus", "--key", "key.pub", "--store", other, "--json").json
+        trusted = anchored.run(*allowed, other)
+        unnamed, again = (
+            drift(anchored, "check", "d", "--store", other, *panel) for panel in ((), ("--panel", "independent"))
+        )
+        anchored("export", "--run", "d.draws", "-o", "again", "--store", other)
+    _rewrite_file(files / "d.drift.jsonl", "pppp", "pfpp")
+    changed = anchored("verify", "corpus/d.drift.jsonl")
+
+    assert "1 checks used up each draw once" in audited
+    assert "signed by a key that you gave" in audited
+    assert (0, True) == (verified.code, "baseline d: 1 check" in verified.err), verified.err
+    assert "drift d: none" == shown.out.splitlines()[0]
+    assert (2, True) == (foreign.code, "no drift check of this panel has ended" in foreign.err)
+    assert [("d", 1, True)] == [(one["drift_id"], one["checks"], one["trusted"]) for one in imported["baselines"]]
+    assert (0, True) == (trusted.code, "last drift check today: none" in trusted.err), trusted.err
+    assert (2, True) == (unnamed.code, "was imported: name the panel file" in unnamed.err)
+    assert 0 == again.code, again.err
+    assert "verified with" in anchored("drift", "show", "d", "--store", other).out
+    assert 0 == anchored("verify", "--all", "--deep", "--store", other).code
+    assert "2 checks used up" in _audited(anchored.folder / "again" / "d.drift.jsonl", None, capsys)
+    assert (5, True) == (changed.code, "does not verify" in changed.err), changed.err
+
+
+def _audited(file: Path, key: Path | None, capsys: pytest.CaptureFixture[str]) -> str:
+    auditor.audit(file, [] if key is None else key.read_text().split(), None)
+    return capsys.readouterr().out
+
+
+def _rewrite_file(file: Path, old: str, new: str) -> None:
+    """Change the first vote as who computes the chain and the manifest anew; the seal does not fit any more."""
+    first, *lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    previous, found = bytes(32), False
+    for line in lines[: next(iter(first["streams"].values()))["events"]]:
+        found = found or old in line["body"]
+        line["body"] = line["body"].replace(old, new, 1) if line["type"] == "draws_judged" else line["body"]
+        fields = {name: line[name] for name in ("stream", "version", "event_id", "schema", "recorded_at")}
+        previous = chain_hash(previous, event_type=line["type"], body=line["body"].encode(), **fields)
+        line["hash"] = base64.urlsafe_b64encode(previous).rstrip(b"=").decode()
+    assert found
+    body = b"".join(canonical_json(line) + b"\n" for line in lines)
+    next(iter(first["streams"].values()))["head"] = base64.urlsafe_b64encode(previous).rstrip(b"=").decode()
+    first["sha256"] = hashlib.sha256(body).hexdigest()
+    file.write_bytes(canonical_json(first) + b"\n" + body)
+
+
+@pytest.mark.parametrize(
+    "words", ["resume r", "run anchors.jsonl --run r --panel independent", "gate spring --true {}"]
+)
+def test_who_judges_or_decides_by_a_panel_without_a_check_is_refused(anchored: CommandLine, words: str) -> None:
+    with jurors():
+        anchored.run("anchors.jsonl", "--run", "r", "--panel", "independent", "--max-calls", "6")
+        refused = anchored(*words.split(), *REQUIRED)
+        drift(anchored, "check", "d")
+        allowed = anchored(*words.split(), *REQUIRED)
+
+    assert (2, True) == (refused.code, "--require-drift-check: no drift check of this panel" in refused.err)
+    assert "require-drift-check" not in allowed.err
+
+
+REQUIRED = ("--require-drift-check", "7d")
+
+
+async def test_a_jury_and_a_server_refuse_a_panel_without_a_check(anchored: CommandLine) -> None:
+    url = f"sqlite:///{anchored.folder / 'jury.db'}"
+    case = {key: ANCHORS[0][key] for key in ("case_id", "question", "response")}
+    check = DriftCheckRun(DriftCheckSettings.of(drift_id="d", store_url=url, in_process=True))
+    made = partial(Jury, "independent", store=url, sources=Sources(require_drift_check="7d"))
+    with jurors():
+        async with made() as jury:
+            with pytest.raises(SettingsRefused, match="require_drift_check: no drift check of this panel"):
+                await jury.evaluate(case)
+            refused = await asyncio.to_thread(_submitted, made, url, case)
+            ended = await check.judge()
+            judged = await jury.evaluate(case)
+        taken = await asyncio.to_thread(_submitted, made, url, case)
+
+    assert (422, True) == (refused.status_code, "requireDriftCheck: no drift check" in refused.json()["error"])
+    assert (False, "safe_pass") == (ended.is_open, judged.final_verdict)
+    assert 202 == taken.status_code, taken.text
+
+
+def _submitted(made: Callable[..., Jury], url: str, case: dict[str, Any]) -> Response:
+    with closing(open_store(url, write=False)) as store:
+        service = Service(store, {"independent": lambda on_chunk: made(on_chunk=on_chunk)}, store_url=url)
+        app = create_app(service, AccessPolicy(frozenset({"jury.test"})), [])
+        with TestClient(app, base_url="http://jury.test") as client:
+            return client.post("/api/evaluations", json={"case": case})
 
 
 def test_what_a_baseline_and_a_check_refuse(anchored: CommandLine, printed: RefusalTables) -> None:

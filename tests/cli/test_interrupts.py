@@ -8,13 +8,13 @@ from collections.abc import Iterator
 import pytest
 
 import jury_judge
-from jury_cli import judging
-from jury_cli.judging import event_loop, run_interruptibly, until_interrupted
+from jury_cli import event_loops
+from jury_cli.event_loops import event_loop, run_interruptibly, until_interrupted
 
 
 @pytest.fixture(autouse=True)
 def own_handlers() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in judging.SIGNALS}
+    before = {number: signal.getsignal(number) for number in event_loops.SIGNALS}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -68,7 +68,7 @@ def test_the_second_signal_cancels_and_the_third_ends_the_process(monkeypatch: p
     seen = []
     # Not called for real: this process may have started the Ray cluster that other tests use.
     monkeypatch.setattr(jury_judge, "end_own_processes", lambda: seen.append("cluster ended"))
-    monkeypatch.setattr(judging, "exit_at_once", ended.set)
+    monkeypatch.setattr(event_loops, "exit_at_once", ended.set)
 
     async def work(stopping: asyncio.Event) -> None:
         os.kill(os.getpid(), signal.SIGINT)

@@ -10,7 +10,7 @@ import pytest
 _HEAPS = """
 import ctypes, sys, threading
 if sys.argv[1] == "shared":
-    from jury_cli.judging import share_heap
+    from jury_cli.event_loops import share_heap
     share_heap()
 every, kept = threading.Barrier(4), []
 def take():

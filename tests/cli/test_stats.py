@@ -4,9 +4,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pyarrow.parquet as pq
 import pytest
+from jsonschema import Draft202012Validator
 
 from jury_analysis import SCHEMA
 from jury_events import install_line
@@ -92,8 +92,8 @@ def test_a_report_is_as_the_schema_of_its_command_says(jury: CommandLine, votes:
 
     schema = jury(called[0], "--schema").json
 
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(report, schema)
+    Draft202012Validator.check_schema(schema)
+    Draft202012Validator(schema).validate(report)
 
 
 def test_groups_have_a_report_each(jury: CommandLine) -> None:

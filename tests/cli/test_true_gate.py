@@ -3,7 +3,7 @@
 import asyncio
 from contextlib import closing
 
-import jsonschema
+from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
 from jury_analysis import report_schema
@@ -30,7 +30,7 @@ def answer(jury: CommandLine, debates: list[str], verdict: str) -> None:
 
 def decision(outcome: Outcome) -> tuple[int, str, dict[str, int]]:
     found = outcome.json
-    jsonschema.validate(found, report_schema("true-gate"))
+    Draft202012Validator(report_schema("true-gate")).validate(found)
     return outcome.code, found["decision"], {one["decision"]: one["labels"] for one in found["needed"]}
 
 

@@ -16,7 +16,7 @@ from jury_cli.main import jury
 from jury_judge import Service
 from jury_store import MemoryEventStore
 from jury_web import AccessPolicy, create_app, page_routes
-from jury_web.api import debates, drift, exchanges, live, reviews, runs, submissions
+from jury_web.api import debates, exchanges, live, reviews, runs, submissions
 from reference.program_pages import Door, doors
 
 NONE = "none: "
@@ -106,7 +106,7 @@ def test_every_path_is_that_of_a_row_or_is_listed_below(service: Service, descri
     listed = {
         path.split()[-1] for door in DOORS if not isinstance(door.http, str) for path in door.http
     } | OF_NO_COMMAND
-    routers = (debates, drift, exchanges, live, reviews, runs, submissions)
+    routers = (debates, exchanges, live, reviews, runs, submissions)
     routed = paths([route for one in routers for route in one.router.routes]) | paths(page_routes(service))
 
     assert {one.split()[-1] for one in described} <= routed

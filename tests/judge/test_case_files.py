@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_cases import CaseFileError, CaseOptions, read_cases
+from jury_cases import CaseFileError, CaseFiles, CaseOptions
 from jury_cases.containers import json_rows
 from jury_events import Case
 
@@ -22,7 +22,7 @@ def jsonl(*rows: dict[str, Any]) -> bytes:
 
 
 def read(content: bytes, fields: dict[str, str] | None = None, limit: int | None = None) -> list[Case]:
-    return list(read_cases(["-"], CaseOptions(fields=fields or {}, limit=limit), stdin=BytesIO(content)))
+    return list(CaseFiles(["-"], CaseOptions(fields=fields or {}, limit=limit), stdin=BytesIO(content)))
 
 
 def one(*rows: dict[str, Any], fields: dict[str, str] | None = None) -> Case:
@@ -54,13 +54,13 @@ def test_files_follow_each_other(tmp_path):
     (tmp_path / "one.txt").write_bytes(jsonl(ONE))
     (tmp_path / "two.json").write_bytes(json.dumps(TWO, indent=4).encode())
 
-    cases = read_cases([tmp_path / "one.txt", str(tmp_path / "two.json")])
+    cases = iter(CaseFiles([tmp_path / "one.txt", str(tmp_path / "two.json")]))
 
     assert ["a", "b"] == [case.case_id for case in cases]
 
 
 def test_cases_are_streamed_so_a_late_fault_costs_no_earlier_case():
-    cases = read_cases(["-"], stdin=BytesIO(jsonl(ONE, TWO) + b"oops\n"))
+    cases = iter(CaseFiles(["-"], stdin=BytesIO(jsonl(ONE, TWO) + b"oops\n")))
 
     assert ["a", "b"] == [next(cases).case_id, next(cases).case_id]
     with pytest.raises(CaseFileError, match="stdin:3: not JSON"):
@@ -91,7 +91,7 @@ def test_a_bad_file_is_refused_with_place_and_remedy(refusals):
 
 def test_a_part_of_a_case_that_there_is_not_is_refused_before_a_file_is_opened():
     with pytest.raises(CaseFileError, match="no such part"):
-        read_cases(["nowhere.jsonl"], CaseOptions(fields={"answer": "x"}))
+        CaseFiles(["nowhere.jsonl"], CaseOptions(fields={"answer": "x"}))
 
 
 def test_what_is_too_long_is_refused_but_not_a_list_of_short_elements(refusals, monkeypatch):
@@ -129,7 +129,7 @@ def test_a_path_that_is_no_file_is_refused(refusals, tmp_path):
     }
 
     refusals.check(
-        "case_paths", rows, lambda names: list(read_cases([tmp_path / name for name in names])), CaseFileError
+        "case_paths", rows, lambda names: list(CaseFiles([tmp_path / name for name in names])), CaseFileError
     )
 
 
@@ -139,7 +139,7 @@ def test_records_are_read_from_beside_the_case_file(tmp_path):
     path = tmp_path / "sub" / "cases.jsonl"
     path.write_bytes(jsonl({"question": "q", "response": "r", "security_gate_uri": "gate.jsonl.txt"}))
 
-    (of_file,), (of_folder,) = read_cases([path]), read_cases([tmp_path])
+    (of_file,), (of_folder,) = CaseFiles([path]), CaseFiles([tmp_path])
 
     assert ["fail", "pass"] == [record.verdict for record in of_file.security_gate_records]
     assert ("cases-1", "sub-cases-1") == (of_file.case_id, of_folder.case_id)

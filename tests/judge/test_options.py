@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jury_judge import SettingsModel, SimulationSettings, table_text
+from jury_judge import RunSettings, SettingsModel, SimulationSettings, table_text
 
 ROOT = Path(__file__).parents[2]
 OPTIONS = ROOT / "cli" / "jury_cli" / "options.json"
@@ -26,7 +26,7 @@ it: `--max-cost 5`, `max_cost: 5` and `max_cost=5`. Models that extend others ha
 
 def models() -> list[type[SettingsModel]]:
     """All that declare options."""
-    settings = import_module(SettingsModel.__module__.rpartition(".")[0])
+    settings = import_module(RunSettings.__module__.rpartition(".")[0])
     for one in pkgutil.iter_modules(settings.__path__, f"{settings.__name__}."):
         import_module(one.name)
     found, waiting = [SimulationSettings], [SettingsModel]

@@ -15,6 +15,7 @@ from jury_judge import (
     LoadedPanel,
     Overrides,
     PanelFileError,
+    SettingsRefused,
     any_panel,
     changed_panel,
     load_panel,
@@ -225,7 +226,7 @@ def test_names_variables_and_arguments_that_cannot_be_used_are_named_with_what_t
     def load(row: dict[str, Any]) -> LoadedPanel:
         return load_panel(row.get("name"), row.get("environ", {}), Overrides(**row.get("overrides", {})))
 
-    refusals.check("panel_settings", refusals.rows("panel_settings"), load, PanelFileError)
+    refusals.check("panel_settings", refusals.rows("panel_settings"), load, PanelFileError, SettingsRefused)
 
 
 URLS = {"of a file": "jury.db", "of another database": "mysql://u:pw@h/d", "of nothing": "sqlite://"}
@@ -570,12 +571,12 @@ def test_a_custom_server_is_sent_no_pictures_by_default(loaded, providers: str, 
 
 
 def test_named_models_are_seated_in_the_three_roles_and_no_other_is_asked() -> None:
-    one = load_panel(None, {}, Overrides(models=("gpt-5.4-mini",))).panel
-    two = load_panel("independent", {}, Overrides(models=("gpt-5.4-mini", "claude-haiku-5-5"))).panel
+    one = load_panel(None, {}, Overrides(seat_models=("gpt-5.4-mini",))).panel
+    two = load_panel("independent", {}, Overrides(seat_models=("gpt-5.4-mini", "claude-haiku-5-5"))).panel
 
     assert (3, ("openai/gpt-5.4-mini",)) == (len(one.seats), one.models)
     assert 3 == len({seat.role_name for seat in one.seats})
     assert ["openai", "anthropic", "openai"] == [seat.model.partition("/")[0] for seat in two.seats]
     assert {"openai/gpt-5.4-mini", "anthropic/claude-haiku-5-5"} == {*two.models}
     with pytest.raises(PanelFileError, match="seats its own models"):
-        load_panel("current", {}, Overrides(models=("gpt-5.4-mini",)))
+        load_panel("current", {}, Overrides(seat_models=("gpt-5.4-mini",)))

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from jury_web import text_changes
-from jury_web.pages.json_layout import layout
+from jury_web.pages.transcript_blocks import layout
 
 
 def pieces_of(before: str, after: str) -> list[tuple[str, str]] | None:

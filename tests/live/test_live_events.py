@@ -20,7 +20,7 @@ from jury_events import (
     StatementMade,
 )
 from jury_replay import read_cassette
-from jury_views import Fold, Frames, SseEvents, schema_text
+from jury_views import Fold, Frames, SseEvents, live_schema
 from support.debate_builder import DebateBuilder
 from support.debate_harness import DebateHarness
 from support.scaled_debates import a_moved_answer
@@ -83,14 +83,14 @@ def recorded_debates() -> list[tuple[list[DebateEvent], dict[str, bytes]]]:
 
 def fields(name: str, labels: dict[str, set[str]]) -> dict[str, set[str]]:
     """The required fields of each type of a published schema; the others are its labels."""
-    schema = json.loads(schema_text(name))
+    schema = live_schema(name)
     found: dict[str, set[str]] = {}
     for ref in schema["oneOf"]:
         kind = ref["$ref"].rsplit("/", 1)[1]
-        for one in schema["$defs"][kind].get("oneOf", [schema["$defs"][kind]]):
-            assert one["additionalProperties"] is False
-            found[kind] = set(one["required"])
-            assert found[kind] | labels.get(kind, set()) == set(one["properties"])
+        one = schema["$defs"][kind]
+        assert one["additionalProperties"] is False
+        found[kind] = set(one["required"])
+        assert found[kind] | labels.get(kind, set()) == set(one["properties"])
     return found
 
 
@@ -106,7 +106,7 @@ def test_the_published_frames_have_the_documents_fields_a_type_and_a_position() 
 
 @pytest.mark.parametrize(("name", "fold"), [("sse-events", SseEvents), ("websocket-frames", Frames)])
 def test_every_live_event_of_recorded_debates_is_as_published(name: str, fold: type[SseEvents | Frames]) -> None:
-    validator = Draft202012Validator(json.loads(schema_text(name)))
+    validator = Draft202012Validator(live_schema(name))
     seen: set[str] = set()
     for events, texts in recorded_debates():
         begun = fold()
@@ -208,7 +208,7 @@ def test_frames_are_document_004s_objects() -> None:
 
 @pytest.mark.parametrize(("name", "fold"), [("sse-events", SseEvents), ("websocket-frames", Frames)])
 def test_live_events_under_a_scale_are_as_published(name: str, fold: type[SseEvents | Frames]) -> None:
-    validator = Draft202012Validator(json.loads(schema_text(name)))
+    validator = Draft202012Validator(live_schema(name))
 
     for live in live_events(fold(), a_moved_answer()):
         validator.validate(live if fold is SseEvents else {**live, "position": 1})

@@ -1,14 +1,12 @@
 """Markdown of generated pages: tables, and the words for types of JSON."""
 
-import ast
-import inspect
 import re
 import tomllib
-import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+from jury_judge.panels.panel_schema import prose
 
 _INTRODUCTIONS = Path(__file__).parent / "introductions.toml"
 
@@ -34,12 +32,6 @@ def introduction(name: str) -> str:
 def code(word: object) -> str:
     """A word as code; nothing for nothing."""
     return f"`{word}`" if word not in (None, "") else ""
-
-
-def prose(text: str | None) -> str:
-    """A docstring in one paragraph a paragraph, without sections for programmers (`Args:`, `Raises:`)."""
-    plain = re.split(r"\n\s*(?:Args|Raises|Attributes|Returns|Yields):", inspect.cleandoc(text or ""))[0]
-    return "\n\n".join(" ".join(one.split()) for one in plain.split("\n\n"))
 
 
 def _cell(text: str) -> str:
@@ -109,49 +101,3 @@ def _bounds(one: Mapping[str, Any]) -> str:
     words = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to", "exclusiveMaximum": "below"}
     said = [f"{word} {one[name]:g}" for name, word in words.items() if name in one and abs(one[name]) < 1e15]
     return f" ({' '.join(said)})" if said else ""
-
-
-def field_docs(*kinds: type) -> dict[str, dict[str, str]]:
-    """What docstrings say of each field of these classes and of those that their fields name, by class."""
-    found: dict[str, dict[str, str]] = {}
-    for kind in reached(kinds):
-        try:
-            (tree,) = ast.parse(inspect.cleandoc(f"\n{inspect.getsource(kind)}")).body
-        except (OSError, TypeError, SyntaxError, ValueError):
-            continue
-        found[kind.__name__] = _attributes(inspect.getdoc(kind) or "") | _under_fields(tree)
-    return found
-
-
-def _attributes(docstring: str) -> dict[str, str]:
-    """The section `Attributes:` of a docstring, by field."""
-    section = docstring.partition("\nAttributes:\n")[2].partition("\n\n")[0]
-    rows = re.findall(r"^ {4}([\w, ]+): (.*(?:\n {8}.*)*)", section, re.MULTILINE)
-    return {name.strip(): " ".join(text.split()) for names, text in rows for name in names.split(",")}
-
-
-def _under_fields(tree: ast.stmt) -> dict[str, str]:
-    body = getattr(tree, "body", [])
-    return {
-        field.target.id: " ".join(below.value.value.split())
-        for field, below in pairwise(body)
-        if isinstance(field, ast.AnnAssign)
-        and isinstance(field.target, ast.Name)
-        and isinstance(below, ast.Expr)
-        and isinstance(below.value, ast.Constant)
-        and isinstance(below.value.value, str)
-    }
-
-
-def reached(kinds: Iterable[Any]) -> list[type]:
-    """The classes, with bases that have fields, and all classes that annotations of their fields name."""
-    found: dict[type, None] = {}
-    waiting = list(kinds)
-    while waiting:
-        kind = waiting.pop()
-        waiting += typing.get_args(kind)
-        if not isinstance(kind, type) or kind in found or not kind.__module__.startswith("jury_"):
-            continue
-        found[kind] = None
-        waiting += typing.get_type_hints(kind, include_extras=True).values()
-    return list(found)

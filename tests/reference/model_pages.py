@@ -1,23 +1,20 @@
 """Reference pages that are made from models: panel files, events, results, reports, live events, tables."""
 
-import json
 import tomllib
-from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import pyarrow as pa
-from pydantic import Field, TypeAdapter, create_model
+from pydantic import TypeAdapter
 
 from jury_analysis.report_object import REPORTS, report_schema
-from jury_debate import PRESETS, FinalSpec, JudgeSpec, PanelSpec, SeatSpec
+from jury_debate import PRESETS
 from jury_events import BUNDLED_SCALES, SCHEMAS, STREAMS, AnyEvent, bundled_scale
-from jury_judge.panels.redaction import RuleSpec
+from jury_judge.panels.panel_schema import field_docs, panel_schema
 from jury_judge.tables.export_schemas import BALLOTS, CASE_TEXTS, DEBATES, EXCHANGE_TEXTS, EXCHANGES, LABELS
 from jury_judge.tables.reason_table import DECISIVE_WORDS, EVIDENCE, EVIDENCE_TEXTS, REASON_TEXTS, REASONS
-from jury_providers import Endpoint
-from jury_views import DebateResult
-from reference.markdown import code, field_docs, introduction, page, prose, schema_tables, table
+from jury_views import DebateResult, live_schema
+from reference.markdown import code, introduction, page, schema_tables, table
 
 _HERE = Path(__file__).parent
 _WORDS = {"list<item: string>": "list of string", "timestamp[us, tz=UTC]": "timestamp (µs, UTC)", "double": "float64"}
@@ -31,83 +28,6 @@ TABLES = {
     "labels": (LABELS, {}),
 }
 """The schemas of the exported tables, and the columns that `--texts` adds."""
-
-
-def _written(kind: type[SeatSpec] | type[JudgeSpec], name: str) -> Any:
-    """The model with the field that files have and the program replaces: a prompt in a file of its own."""
-    in_a_file = "A plain text file with it, from the panel file's folder, of at most 1 MiB: in place of `prompt`."
-    return create_model(
-        name,
-        __base__=kind,
-        __doc__=kind.__doc__,
-        prompt_file=(Annotated[str | None, Field(description=in_a_file)], None),
-    )
-
-
-def panel_schema() -> dict[str, Any]:
-    """The JSON Schema of panel files: what an editor completes."""
-    calibration = "A file of `jury calibrate`: from which agreement on a verdict may stand."
-    seat, judge = _written(SeatSpec, "SeatSpec"), _written(JudgeSpec, "JudgeSpec")
-    final = create_model(
-        "FinalSpec",
-        __base__=FinalSpec,
-        __doc__=FinalSpec.__doc__,
-        judge=(judge | None, None),
-        calibration=(Annotated[str | None, Field(description=calibration)], None),
-    )
-    model = create_model(
-        "PanelFile",
-        __base__=PanelSpec,
-        __doc__=PanelSpec.__doc__,
-        seats=(list[seat], []),
-        final=(final, final()),
-        providers=(
-            Annotated[dict[str, Endpoint], Field(description="How models are reached, by the provider's name.")],
-            {},
-        ),
-        redact=(
-            Annotated[list[RuleSpec], Field(description="Rules for every text of a case, before any other use.")],
-            [],
-        ),
-    )
-    schema = TypeAdapter(model).json_schema(mode="validation")
-    said = field_docs(PanelSpec, Endpoint, RuleSpec)
-    for name, one in {"PanelSpec": schema, **schema["$defs"]}.items():
-        one["description"] = prose(one.get("description"))
-        for field, described in one.get("properties", {}).items():
-            text = described.get("description") or said.get(name, {}).get(field)
-            if text is not None:
-                described["description"] = text
-            described.pop("title", None)
-    also_in_short(schema)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Panel file"}
-
-
-def also_in_short(schema: dict[str, Any]) -> None:
-    """What validators before the fields take too: `dialect: vllm`, `criteria: none`, `status: 429`."""
-    text, number = {"type": "string"}, {"type": "integer"}
-    definitions = schema["$defs"]
-    for name in ("ChatDialect", "ScaleSpec", "StopSpec", "TextByLanguage"):
-        whole = definitions.pop(name)
-        definitions[f"{name}Table"] = whole
-        definitions[name] = {"description": whole["description"], "anyOf": [text, {"$ref": f"#/$defs/{name}Table"}]}
-    scale = definitions["ScaleSpecTable"]["properties"]
-    listed = {"type": "array", "items": {"$ref": "#/$defs/TextByLanguage"}}
-    for field, also in (
-        (schema["properties"]["criteria"], {"const": "none"}),
-        (scale["meanings"], listed),
-        (scale["in_doubt"], number),
-        (definitions["LabelSpec"]["properties"]["id"], number),
-        (definitions["FailureRow"]["properties"]["status"], number),
-        (definitions["CriterionSpec"]["properties"]["critical"], {"type": "boolean"}),
-    ):
-        kinds = {name: field.pop(name) for name in [*field] if name not in {"description", "default"}}
-        field["anyOf"] = [*kinds.get("anyOf", [kinds]), also]
-
-
-def panel_schema_text() -> str:
-    """As the file of the package has it."""
-    return json.dumps(panel_schema(), ensure_ascii=False, indent=1) + "\n"
 
 
 def panel_files() -> str:
@@ -246,15 +166,12 @@ def live_events() -> str:
     """What readers of a running debate get."""
     parts = []
     for name, title in (("sse-events", "Server-sent events"), ("websocket-frames", "WebSocket frames")):
-        schema = json.loads((files("jury_views.live") / "schemas" / f"{name}.json").read_text("utf-8"))
+        schema = live_schema(name)
         rows = []
-        for word, one in schema["$defs"].items():
-            several = one.get("oneOf", [one])
-            fields = dict.fromkeys(
-                field for each in several for field in each.get("properties", {}) if field not in ("type", "position")
-            )
-            if "type" in several[0].get("properties", {}):
-                rows.append((code(word), ", ".join(map(code, fields)), one.get("description", "")))
+        for word in (one["$ref"].rsplit("/", 1)[1] for one in schema["oneOf"]):
+            one = schema["$defs"][word]
+            fields = (field for field in one["properties"] if field not in ("type", "position"))
+            rows.append((code(word), ", ".join(map(code, fields)), one["description"]))
         parts.append(
             f"## {title}\n\n{schema.get('description', '')}\n\n{table(('`type`', 'further fields', 'when'), rows)}"
         )

@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 import pytest
 
-from jury_events import AnyEvent, DriftEvent, LocalEvent, PartRef, Value
+from jury_events import AnyEvent, LocalEvent, PartRef, Value
 from jury_replay import Provenance, auditor, signing, write_cassette
 from jury_store import Append, EventStore, MemoryEventStore, SealKey
 from support.cassettes import (
@@ -240,16 +240,12 @@ def test_it_refuses_what_the_reader_refuses(answers: Mapping[str, tuple[int, str
     assert {} == {name: one for name, one in said.items() if one[0] != 1 or says not in one[1]}
 
 
-DRIFT = tuple(event.model_fields["type"].default for event in get_args(DriftEvent))
-"""Types of the stream `drift/`, which is in no cassette."""
-
-
 def test_it_knows_the_fields_of_every_event_of_every_schema() -> None:
     golden = Path(__file__).parent.parent / "events" / "golden"
 
     for path in golden.iterdir():
         name = path.name.partition(".")[0]
-        if not name.startswith(("debate_imported", "debate_quarantined", "debate_released", "scores_export", *DRIFT)):
+        if not name.startswith(("debate_imported", "debate_quarantined", "debate_released", "scores_export")):
             auditor.check_fields(name, json.loads(path.read_bytes()), path.name)
 
 
@@ -269,7 +265,7 @@ def test_it_imports_nothing_of_ours_and_is_short() -> None:
 
     assert imported - sys.stdlib_module_names == {"cryptography"}
     table = auditor.FIELDS.splitlines()
-    assert sum(bool(line.strip()) for line in source.splitlines()) - len(table) < 420
+    assert sum(bool(line.strip()) for line in source.splitlines()) - len(table) < 425
 
 
 def values_in(annotation: Any) -> Iterator[type[Value]]:
@@ -296,9 +292,9 @@ def fields_of(value: type[Value]) -> list[str]:
 
 
 def test_its_table_of_fields_is_what_the_classes_of_the_events_say(refusals: RefusalTables) -> None:
-    """Events of the streams `local/` and `drift/` are in no cassette."""
+    """Events of the streams `local/` are in no cassette."""
     seen: set[tuple[str, type[Value]]] = set()
-    for event in {*get_args(AnyEvent)} - {*get_args(LocalEvent), *get_args(DriftEvent)}:
+    for event in {*get_args(AnyEvent)} - {*get_args(LocalEvent)}:
         collect(event.model_fields["type"].default, event, seen)
     lines = {" ".join([name, *fields_of(value)]) for name, value in seen if value is not PartRef}
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from jury_events import DebateCompleted, JurorEvaluated
+from jury_events import DebateCompleted, JurorEvaluated, pluralize
 from jury_replay import ReplayStatus, replay_history
 from jury_store import open_store
 from support.command_line import CommandLine, Outcome
@@ -21,6 +21,8 @@ _BALLOT = re.compile(r"ballot id is ([a-z2-7]{16})")
 _CASE = re.compile(r"question number (\d+)")
 _FLAGGED = 20
 """Of so many cases one is refused."""
+_BEGINS = 25
+"""The call at which an outage begins."""
 
 PANEL = """
 preset: independent
@@ -90,19 +92,23 @@ _SPENT = "You have reached your specified API usage limits. You will regain acce
 _GONE = "The model `m` does not exist or you do not have access to it."
 _DAILY = "Rate limit reached for model `m` on tokens per day (TPD): Limit 100000, Used 99552."
 
+
+def begun(answer: JsonAnswer, calls: int = 10**6) -> Trouble:
+    """So many calls are answered so once the outage began."""
+    return lambda call, _: answer if _BEGINS <= call < _BEGINS + calls else None
+
+
 OUTAGES = (
-    Outage("limit reached", lambda call, _: an_error(400, _SPENT) if call >= 50 else None, "quota is used up"),
-    Outage("limit in new words", lambda call, _: an_error(400, "No.") if call >= 50 else None, "answered none of 10"),
+    Outage("limit reached", begun(an_error(400, _SPENT)), "quota is used up"),
+    Outage("limit in new words", begun(an_error(400, "No.")), "answered none of 10"),
     Outage("wrong path", lambda _call, _: an_error(404, "Not Found"), "answered none of 10 calls, the last: HTTP 404"),
-    Outage("server down", lambda call, _: an_error(503, "down") if 50 <= call < 90 else None, "none", passes=True),
-    Outage("server busy", lambda call, _: an_error(529, "busy") if 50 <= call < 60 else None, "", 2, passes=True),
-    Outage("model renamed", lambda call, _: an_error(404, _GONE, "model_not_found") if call >= 50 else None, "404"),
+    Outage("server down", begun(an_error(503, "down"), 40), "none", passes=True),
+    Outage("server busy", begun(an_error(529, "busy"), 10), "", 2, passes=True),
+    Outage("model renamed", begun(an_error(404, _GONE, "model_not_found")), "404"),
     Outage(
-        "daily limit",
-        lambda call, _: an_error(429, _DAILY, "rate_limit_exceeded", ("retry-after", "3600")) if call >= 50 else None,
-        "quota is used up",
+        "daily limit", begun(an_error(429, _DAILY, "rate_limit_exceeded", ("retry-after", "3600"))), "quota is used up"
     ),
-    Outage("key revoked", lambda call, _: an_error(403, "Denied.") if call >= 50 else None, "answered none of 10"),
+    Outage("key revoked", begun(an_error(403, "Denied.")), "answered none of 10"),
 )
 
 
@@ -147,7 +153,7 @@ def a_run(folder: Path, trouble: Trouble, cases: int, *, concurrency: int, tries
         yield Judged(call, endpoint, f"sqlite:///{folder / 'jury.db'}", cases)
 
 
-LENGTHS = [pytest.param(40, id="40"), pytest.param(182, id="182", marks=pytest.mark.full)]
+LENGTHS = [pytest.param(20, id="20"), pytest.param(182, id="182", marks=pytest.mark.full)]
 
 
 @pytest.mark.parametrize("cases", LENGTHS)
@@ -170,7 +176,7 @@ def test_an_outage_decides_no_debate_and_the_same_command_finishes_the_run(
         assert {"safe_pass"} >= {end.final_verdict.value for end in decided.values()}
         assert (0, cases) == (last.code, len(run.completed())), last.err
         assert {3} == set(run.endpoint.answered.values()), "no answer is bought twice"
-        assert outage.passes or calls <= 50 + 2 * (10 + 3 * concurrency), "it stops soon, twice"
+        assert outage.passes or calls <= _BEGINS + 2 * (10 + 3 * concurrency), "it stops soon, twice"
 
 
 @pytest.mark.parametrize("words", ["Content violates usage guidelines. Failed check: BIO", "Not this one."])
@@ -188,7 +194,7 @@ def test_one_flagged_prompt_in_twenty_stops_nothing_and_says_so(tmp_path: Path, 
         assert 3 == ended.code, ended.err
         assert flagged == {case for case, end in found.items() if end.final_verdict.value == "needs_review"}
         assert cases == len(found)
-        assert f"blocked an answer, and a neutral vote stands in, in {len(flagged)} debates" in ended.err
+        assert f"blocked an answer, and a neutral vote stands in, in {pluralize(len(flagged), 'debate')}" in ended.err
 
 
 def test_a_request_that_alone_is_refused_is_concluded_once_others_are_answered(tmp_path: Path) -> None:

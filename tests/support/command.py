@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 
 from jury_store import EventStore, open_store
+from support.command_line import CommandLine
 from support.started_processes import ends_with_the_test
 from support.waiting import eventually
 
@@ -79,10 +80,7 @@ class Command:
 
     def verified(self) -> int:
         """The exit code of `jury verify --all`."""
-        found = subprocess.run(
-            [JURY, "verify", "--all", "--store", self.store_url], check=False, capture_output=True, cwd=self.folder
-        )
-        return found.returncode
+        return CommandLine(self.folder)("verify", "--all", "--store", self.store_url).code
 
     def reader(self) -> EventStore:
         """The store, once the command made it."""

@@ -12,6 +12,7 @@ from jury_events import (
     DrawsJudged,
     DrawsPlanned,
     DriftDecision,
+    DriftImported,
     DriftOpened,
     DriftPair,
     DriftSeat,
@@ -89,4 +90,5 @@ def drift_samples() -> list[AnyEvent]:
             decision=decision,
         ),
         CheckAbandoned(number=2, cancelled=3),
+        DriftImported(number=1, sealed_by="example.com/jury", verified_with="example.com/jury"),
     ]

@@ -15,7 +15,7 @@ from support.waiting import eventually
 
 pytestmark = [pytest.mark.kill, pytest.mark.full_for("postgresql")]
 
-SUBMITTED = 50
+SUBMITTED = 24
 SLOW = ("--simulate", "latency=0.2")
 PANEL = ("--panel", "independent")
 

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from starlette.testclient import TestClient
 
-from jury_cases import read_cases
+from jury_cases import CaseFiles
 from jury_events import Case, Verdict
 from jury_judge import Service
 from jury_views import MOST_LABELLED, collaborative_result, evidence_page, label_decisive
@@ -56,7 +56,7 @@ def a_row(folder: Path, **columns: Any) -> Case:
     path = folder / "runs.jsonl"
     row = {name: value for name, value in {**ROW, **columns}.items() if value is not None}
     path.write_text(json.dumps(row) + "\n", encoding="utf-8")
-    (case,) = read_cases([path])
+    (case,) = CaseFiles([path])
     return case
 
 

@@ -83,7 +83,6 @@ class NumberedItems:
         """The item of a number; None: there is none.
 
         Args:
-            number: as in the prompts.
             images: as a seat with pictures was shown it.
         """
         return (self._pictured if images else self._plain).get(number)
@@ -174,12 +173,7 @@ def add_case(
     """The case from its stored JSON; JSON that this version does not read as a case is shown as it is.
 
     Args:
-        page: takes the lines.
-        text: the stored JSON.
-        words: the headings.
         prompts: the version that the debate was opened with.
-        full: whether long texts are shown whole.
-        pictures: those that were sent to some juror.
         items: the numbers of the items; None: those of a transcript count from 1.
     """
     try:
@@ -254,15 +248,7 @@ class _CaseView:
 def transcript_text(
     transcript: Transcript, language: Language, prompts: int, pictures: Pictures = NO_PICTURES, *, first: int = 1
 ) -> str:
-    """The transcript as jurors who see `pictures` are shown it, with indented texts instead of marked ones.
-
-    Args:
-        transcript: the items.
-        language: of the headings.
-        prompts: their version.
-        pictures: those that were sent to some juror.
-        first: the number of the first item.
-    """
+    """The transcript as jurors who see `pictures` are shown it, with indented texts instead of marked ones."""
     texts = load_prompts(prompts, language).texts.case
 
     def marked(text: str) -> str:
@@ -336,12 +322,7 @@ class RecordedCase(NamedTuple):
 
 
 def readable_case(opened: DebateOpened, contents: Mapping[str, bytes]) -> Case | None:
-    """The case of a debate as it was judged; None where it was erased, or this version cannot read it.
-
-    Args:
-        opened: the opening event.
-        contents: parts by the 43 characters of their digest.
-    """
+    """The case of a debate as it was judged; None where it was erased, or this version cannot read it."""
     content = contents.get(opened.case.part)
     try:
         return None if content is None else Case.from_part(content)
@@ -355,8 +336,6 @@ def recorded_case(opened: DebateOpened, contents: Mapping[str, bytes], case: Cas
     It has its provenance where that was recorded and can be read.
 
     Args:
-        opened: the opening event.
-        contents: parts by the 43 characters of their digest.
         case: that of the debate, where it has been read already; None: it is read here.
     """
     case = case or readable_case(opened, contents)
@@ -385,8 +364,6 @@ def numbered_items(
     """The items of a debate; None where its case was erased or is unreadable.
 
     Args:
-        opened: the opening event.
-        contents: parts by the 43 characters of their digest.
         case: that of the debate, where it has been read already; None: it is read here.
     """
     recorded = recorded_case(opened, contents, case)
@@ -434,12 +411,7 @@ class LabelDecisive(NamedTuple):
 
 
 def label_decisive(opened: DebateOpened, contents: Mapping[str, bytes]) -> LabelDecisive | None:
-    """What the label names as decisive; None where it names neither a message nor an agent.
-
-    Args:
-        opened: the opening event.
-        contents: parts by the 43 characters of their digest.
-    """
+    """What the label names as decisive; None where it names neither a message nor an agent."""
     message, agent = decisive_message(opened.metadata), opened.metadata.get(DECISIVE_AGENT)
     if message is None and agent is None:
         return None

@@ -99,7 +99,6 @@ def conclusion_lines(
     """What the lines are about, and what they say.
 
     Args:
-        found: of one panel.
         run: the only run that was counted; None: several, or files, of which no next command is known.
         beside: what is known of the run beside its votes.
     """

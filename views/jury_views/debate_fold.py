@@ -205,11 +205,7 @@ class DebateFold:
 
 
 def folded(events: Iterable[DebateEvent]) -> DebateFold:
-    """The fold of the events of one `debate/` stream, in stream order.
-
-    Raises:
-        OpeningMissing: they do not begin with the opening event.
-    """
+    """The fold of the events of one `debate/` stream, in stream order."""
     fold: DebateFold | None = None
     for event in events:
         fold = followed(fold, event)
@@ -219,11 +215,7 @@ def folded(events: Iterable[DebateEvent]) -> DebateFold:
 
 
 def followed(fold: DebateFold | None, event: DebateEvent) -> DebateFold:
-    """The fold after its next event, as events come; None is the fold before the first, which is the opening.
-
-    Raises:
-        OpeningMissing: it is not.
-    """
+    """The fold after its next event, as events come; None is the fold before the first, which is the opening."""
     if fold is None:
         if not isinstance(event, DebateOpened):
             raise OpeningMissing(_NO_OPENING)
@@ -316,11 +308,7 @@ class AnsweredBy(NamedTuple):
 
 
 def answered_in_stream(stream: Iterable[StoredEvent]) -> list[AnsweredBy]:
-    """As `DebateFold.answers`, of stored events, without decoding each evaluation whole: lists have many debates.
-
-    Raises:
-        EventError: a stored body does not decode.
-    """
+    """As `DebateFold.answers`, of stored events, without decoding each evaluation whole: lists have many debates."""
     found = []
     for stored in stream:
         if stored.type in EVALUATING:
@@ -468,12 +456,7 @@ def asks_for_evidence(opened: DebateOpened) -> bool:
 
 
 def quotations(evaluation: Evaluation, texts: Texts) -> tuple[ShownQuotation, ...]:
-    """The quotations of an evaluation, in its order; none where it was not asked for any.
-
-    Args:
-        evaluation: of a debate.
-        texts: parts by the 43 characters of their digest; an erased part is not in it.
-    """
+    """The quotations of an evaluation, in its order; none where it was not asked for any."""
     entries = evaluation.evidence or ()
     content = None if evaluation.quotes is None else texts.get(evaluation.quotes.part)
     shown = _quoted_texts(content, len(entries))

@@ -50,11 +50,7 @@ from jury_views.review_objects import NO_REASONS, Reasons, reasons_in, review_ob
 
 
 def result_of(history: DebateHistory, until: int | None = None) -> DebateResult:
-    """The result of a recorded debate, with the reviews of people; `until`: as it was after so many events.
-
-    Raises:
-        OpeningMissing, EventError: the events do not begin with the opening event, or one does not decode.
-    """
+    """The result of a recorded debate, with the reviews of people; `until`: as it was after so many events."""
     return debate_result(history.events[:until], history.texts, history.reviews, reasons_in(history), history.local)
 
 
@@ -70,18 +66,7 @@ def debate_result(
     reasons: Reasons = NO_REASONS,
     local: LocalFacts = NOTHING_LOCAL,
 ) -> DebateResult:
-    """Everything that a debate came to, also of one that has not completed.
-
-    Args:
-        events: the stream `debate/{id}`, in order, as far as it goes.
-        texts: parts by the 43 characters of their digest; an erased part is not in it.
-        reviews: those of people.
-        reasons: theirs, by number.
-        local: what the store did with it.
-
-    Raises:
-        OpeningMissing: the events do not begin with the opening event.
-    """
+    """Everything that a debate came to, also of one that has not completed."""
     record = folded(events)
     opened, forked, ending = record.opened, record.forked, record.ending
     completed = ending if isinstance(ending, DebateCompleted) else None

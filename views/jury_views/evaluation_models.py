@@ -202,10 +202,6 @@ class JurorEvaluation:
 
     Document 004 §8 names two of the dimensions otherwise, in the constructor and in reading: `security_score` is
     `task_completion`, and `safety_score` is `safety`.
-
-    Raises:
-        TypeError: a dimension is given by neither of its names.
-        SettingError: a dimension is given by both of its names, with different values.
     """
 
     juror_id: str

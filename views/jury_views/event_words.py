@@ -161,17 +161,7 @@ def hash_text(value: object) -> str:
 def event_lines(
     stored: Iterable[StoredEvent], *, after: int = 0, limit: int = sys.maxsize, language: Language = "en"
 ) -> list[DescribedEvent]:
-    """The events of the streams of a debate in the order in which they were recorded.
-
-    Args:
-        stored: all of them.
-        after: only events after this position.
-        limit: how many at most.
-        language: of what they say.
-
-    Raises:
-        EventError: a stored body does not decode.
-    """
+    """The events of the streams of a debate in the order in which they were recorded."""
     ordered = sorted(stored, key=lambda one: one.position)
     changes = position_changes(answered_in_stream(one for one in ordered if one.stream.startswith(DEBATE_PREFIX)))
     describer = _Describer(language, changes)

@@ -40,11 +40,7 @@ def last_failure(calls: Sequence[ExchangeRecorded], texts: Texts) -> str | None:
 
 
 def failed_calls(debates: Iterable[tuple[Sequence[ExchangeRecorded], Texts]]) -> list[FailedCalls]:
-    """For each model that failed, how it failed most often, the most calls first.
-
-    Args:
-        debates: the calls and texts of each.
-    """
+    """For each model that failed, how it failed most often, the most calls first."""
     calls: Counter[str] = Counter()
     failed: defaultdict[str, Counter[str]] = defaultdict(Counter)
     said: dict[tuple[str, str], str] = {}

@@ -24,9 +24,7 @@ def reached_line(check: ConsensusCheck, rules: DiscussionRules, number: int, wor
 
     Args:
         check: after phase 1 or a round.
-        rules: of the panel.
         number: of the round, 0 for phase 1.
-        words: in which language.
     """
     if check.reached:
         return words.reached
@@ -42,12 +40,7 @@ def reached_line(check: ConsensusCheck, rules: DiscussionRules, number: int, wor
 
 
 def acceptance_line(acceptance: Acceptance, words: DebateLabels) -> str:
-    """`accepted: share of the votes 1, threshold 0.778`.
-
-    Args:
-        acceptance: of the judgment.
-        words: in which language.
-    """
+    """`accepted: share of the votes 1, threshold 0.778`."""
     if acceptance.probability is None:
         nothing = words.nothing_to_accept if acceptance.verdict is REVIEW else words.outcome_not_accepted
         return nothing.format(verdict=acceptance.verdict.value)

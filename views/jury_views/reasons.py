@@ -154,7 +154,6 @@ class ReasonSteps:
     """Which steps of a debate say why its verdict came, chosen without their texts.
 
     Args:
-        judgment: the verdict with its votes.
         evaluations: of the debate, in order.
     """
 
@@ -169,13 +168,7 @@ class ReasonSteps:
         return {*self.speaking, *quoting}
 
     def reason(self, evaluations: Mapping[Step, Evaluation], texts: Texts, erased: Collection[str]) -> VerdictReason:
-        """The reason.
-
-        Args:
-            evaluations: of `steps`.
-            texts: parts by the 43 characters of their digest; an erased part is not in it.
-            erased: the digests of erased parts.
-        """
+        """The reason."""
         said = [(step, evaluations[step]) for step in self.speaking if step in evaluations]
         words = self._words(evaluations, texts)
         if not said:
@@ -199,12 +192,7 @@ class ReasonSteps:
 
 
 def reason_of(fold: DebateFold, texts: Texts) -> VerdictReason | None:
-    """Why the verdict of a debate came; None where there is no verdict.
-
-    Args:
-        fold: the debate.
-        texts: parts by the 43 characters of their digest; an erased part is not in it.
-    """
+    """Why the verdict of a debate came; None where there is no verdict."""
     if fold.judgment is None:
         return None
     made = {one.step: one.evaluation for one in fold.evaluations}

@@ -33,13 +33,7 @@ def reading_object(evaluation: Evaluation) -> ReadPart | None:
 
 
 def reading_lines(read: RecordRead | None, answered: Verdict | None, words: DebateLabels) -> tuple[str, ...]:
-    """The same for people; () where all of the record was read in one call.
-
-    Args:
-        read: `reading` of an evaluation.
-        answered: `answered` of it.
-        words: of the reader's language.
-    """
+    """The same for people; () where all of the record was read in one call."""
     if read is None:
         return ()
     how = getattr(words, f"read_{read.mode}").format(

@@ -49,9 +49,12 @@ def _one(notes: "list[Reason]") -> "Reason":
     return first.wording(**{**first.values, "n": f"{min(counts)}–{max(counts)}"})
 
 
-Format = Literal["text", "verdict", "count", "signed", "number", "decimal", "hundredths", "share", "p", "dollars"]
+Format = Literal[
+    "text", "whole", "verdict", "count", "signed", "number", "decimal", "hundredths", "share", "p", "dollars"
+]
+"""`whole` is a text that a terminal shows whole."""
 Words = str | Reason
-"""A name of the report's own, as of a seat, or words in each language."""
+"""A name of the report's own, as of a seat, or words in each language; of what a terminal alone shows, English."""
 
 NOTHING = "–"
 AND_MORE = Wording("and {n:,} more", "ほか{n:,}件")
@@ -80,18 +83,19 @@ class Figure(NamedTuple):
 class ReportCell(NamedTuple):
     """A value (an `Estimate`, a number, words, or None) in its format, after what is `counted` if there is one.
 
-    A count of None is one that is not known, and the value is not shown then.
+    A count of None is one that is not known, and the value is not shown then. `link`: a path of pages.
     """
 
     value: Any
     form: Format = "text"
     counted: int | str | None = NOTHING
+    link: str = ""
 
 
 class Sentence(NamedTuple):
     """A sentence; a `notice` is to be seen first."""
 
-    text: Reason
+    text: Words
     notice: bool = False
 
 
@@ -118,7 +122,7 @@ class Table(NamedTuple):
 class Chart(NamedTuple):
     """What a macro of `charts/charts.html` draws; pages and notebooks alone have it, beside a table of its numbers."""
 
-    kind: Literal["bar", "dot_plot", "heat_map", "reliability_chart", "frontier_chart"]
+    kind: Literal["bar", "dot_plot", "heat_map", "reliability_chart", "frontier_chart", "drift_chart"]
     drawn: Callable[[Language], Any]
     hint: Reason | None = None
     """How it is read."""
@@ -132,7 +136,7 @@ class Section(NamedTuple):
 
     group: str
     key: str
-    title: Reason
+    title: Words
     blocks: tuple[Block, ...]
 
 

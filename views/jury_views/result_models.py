@@ -237,11 +237,7 @@ class DebateResult(ShownAsCell):
         return {**{name: found[name] for name in (map(to_camel, _FIRST) if served else _FIRST)}, **found}
 
     def to_html(self, lang: Language = "en") -> CellHtml:
-        """The result as a cell of a notebook shows it (docs/python-api.md).
-
-        Raises:
-            SettingError: there is no such language.
-        """
+        """The result as a cell of a notebook shows it (docs/python-api.md)."""
         from jury_views.notebook.cells import rendered  # noqa: PLC0415  (templates are for notebooks alone)
 
         return rendered("result.html", lang, result=self)

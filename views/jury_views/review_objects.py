@@ -39,11 +39,7 @@ def review_objects(facts: ReviewFacts, reasons: Reasons = NO_REASONS) -> list[Re
 
 
 def reasons_in(history: DebateHistory) -> dict[int, str | None]:
-    """The reasons in a debate's reviews; None: it was erased.
-
-    Raises:
-        EventError: an event does not decode.
-    """
+    """The reasons in a debate's reviews; None: it was erased."""
     found: dict[int, str | None] = {}
     for stored in history.stored_reviews:
         event = decode_review(stored)

@@ -104,11 +104,7 @@ class QuotationCount:
             yield history
 
     def found(self, debates: Sequence[ListedEvidence]) -> RunQuotations | None:
-        """What was counted; None where no debate was asked for evidence.
-
-        Args:
-            debates: those of the histories, newest first.
-        """
+        """What was counted; None where no debate was asked for evidence."""
         asked = [(one, one.evidence) for one in debates if one.evidence is not None]
         if not asked:
             return None

@@ -24,19 +24,16 @@ from jury_views.report_sections import (
 )
 
 if TYPE_CHECKING:
-    from jury_analysis.accuracy import AccuracyReport, AgainstLabels
-    from jury_analysis.agreement import Agreement, PairAgreement
+    from jury_analysis.accuracy import AccuracyReport, AgainstLabels, LevelReport
+    from jury_analysis.agreement import Agreement, PairAgreement, Repeats
     from jury_analysis.annotators import AnnotatorReport
     from jury_analysis.confidence import ConfidenceReport
     from jury_analysis.discussion import DiscussionReport, DiscussionStep, JudgeAgainstVote
     from jury_analysis.effective_votes import EffectiveVotes
     from jury_analysis.estimate import Estimate
     from jury_analysis.faults import FaultReport, MessageAgreement
-    from jury_analysis.levels import LevelReport
     from jury_analysis.quotation_shares import QuotationShares, ReadShares
-    from jury_analysis.self_agreement import Repeats
-    from jury_analysis.shares import VerdictShare
-    from jury_analysis.statistics import PanelStatistics
+    from jury_analysis.statistics import PanelStatistics, VerdictShare
 
 STATISTICS_TABLES = ("agreement", "labels", "faults", "evidence", "confidence", "discussion", "shares")
 """The names of the tables that `jury stats` takes, in the order in which they are printed."""

@@ -68,6 +68,7 @@ def templates(*loaders: BaseLoader) -> Environment:
 _FORMATS: Formats = {
     "text": str,
     "verdict": str,
+    "whole": str,
     "count": amount,
     "signed": "{:+,}".format,
     "number": decimals,

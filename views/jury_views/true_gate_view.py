@@ -20,6 +20,8 @@ _HEADLINE = Wording("{says}{counts}", "{says}{counts}")
 _COUNTS_AS = Wording("; counts as {outcome}", "。{outcome}として扱う")
 _TRUE_RATE = Wording("true rate", "真の割合")
 _LABELS = Wording("labels", "ラベル")
+_JUDGE = Wording("judge", "審査側")
+_SAID = Wording("{said}", "{said}")
 _WOULD_TAKE = Wording("it would take", "判断に必要なもの")
 _OF_RUN = Wording(
     "{label} is right for {low:.1%} to {high:.1%} of the {n:,} cases of this run (95% each way, by {labelled:,} "
@@ -82,15 +84,19 @@ def rate_sentence(rate: "TrueRate") -> Reason:
 
 
 class NamedTrueGate(NamedTuple):
-    """A gate on a true rate with the name of its run or file; an inconclusive one may count as `pass` or `fail`."""
+    """A gate on a true rate with the name of its run or file; an inconclusive one may count as `pass` or `fail`.
+
+    `drift`: when the run's panel was calibrated and last checked for drift, "" where neither was.
+    """
 
     run: str
     gate: "TrueGate"
     inconclusive: str | None = None
+    drift: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The gate as JSON values."""
-        return self.gate.to_dict()
+        return {**self.gate.to_dict(), **({"judge": self.drift} if self.drift else {})}
 
     @property
     def title(self) -> str:
@@ -129,6 +135,8 @@ class NamedTrueGate(NamedTuple):
         if self.decision == "inconclusive":
             ways = [_way(one, rate) for one in self.gate.needed]
             rows.append((_WOULD_TAKE(), reduce(_either, ways) if ways else _NO_NUMBER()))
+        if self.drift:
+            rows.append((_JUDGE(), _SAID(said=self.drift)))
         return rows
 
     @property

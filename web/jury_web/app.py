@@ -11,15 +11,13 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from jury_judge.serving.service import Service
-from jury_web.api import debates, drift, exchanges, live, reviews, runs, submissions
+from jury_web.api import debates, exchanges, live, reviews, runs, submissions
 from jury_web.api.error_responses import add_error_handlers
 from jury_web.body_limits import MAX_ALL_BODIES, MAX_BODY, BodyLengthMiddleware, BodyLimitMiddleware
-from jury_web.credentials import Credentials, Visitor, VisitorMiddleware
-from jury_web.login import login_route
+from jury_web.credentials import Credentials, TokenAttempts, Visitor, VisitorMiddleware
+from jury_web.login import HasReviewed, ReviewerMiddleware, login_route
 from jury_web.middleware import HostMiddleware, OriginMiddleware, SecurityHeadersMiddleware, TokenMiddleware
-from jury_web.reviewer_access import HasReviewed, ReviewerMiddleware
 from jury_web.root_path import RootPathMiddleware, check_root
-from jury_web.token_attempts import TokenAttempts
 
 _ABOUT = """Submits, lists, reads, follows, replays and rescores debates of a jury of LLM jurors.
 
@@ -39,7 +37,6 @@ class AccessPolicy(NamedTuple):
         token: that every request must have; None only on loopback, and without reviewers.
         max_body: bytes of one request body.
         max_all_bodies: bytes of all request bodies in memory.
-        reviewers: tokens of reviewers by name.
         reviewer: whose requests all are, without a token; only on loopback.
         root: the path of a proxy below which clients reach the server, as `/jury`; "": it has no such path.
     """
@@ -55,11 +52,7 @@ class AccessPolicy(NamedTuple):
 
     @property
     def credentials(self) -> Credentials | None:
-        """The accepted tokens; None: none is needed.
-
-        Raises:
-            ValueError: there are reviewers, and no token: a request without one would read everything.
-        """
+        """The accepted tokens; None: none is needed."""
         if self.token is None:
             if self.reviewers:
                 raise ValueError("a server with reviewers needs a token of its own")
@@ -72,7 +65,6 @@ def create_app(service: Service, policy: AccessPolicy, pages: Sequence[BaseRoute
 
     Args:
         service: the store, the live feed and the submissions.
-        policy: which requests are accepted.
         pages: further routes, behind the same middleware.
     """
 
@@ -100,7 +92,6 @@ def create_app(service: Service, policy: AccessPolicy, pages: Sequence[BaseRoute
         live.router,
         submissions.router,
         runs.router,
-        drift.router,
         reviews.router,
     ):
         app.router.routes.extend(router.routes)  # `include_router` would make each route anew for this application

@@ -72,7 +72,6 @@ class BodyLimitMiddleware:
     """Receives the whole body before the application is called, and accepts only JSON, and two forms.
 
     Args:
-        app: the application.
         max_body: bytes of one body.
         max_all_bodies: bytes of all bodies that are being received or answered.
     """

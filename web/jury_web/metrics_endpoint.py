@@ -14,8 +14,8 @@ from starlette.routing import Route
 from jury_judge import MetricTotals
 from jury_judge.observation.metrics_text import MetricsExposition
 from jury_web.app import AccessPolicy, with_middleware
+from jury_web.credentials import TokenAttempts
 from jury_web.server import Address, listen, serving
-from jury_web.token_attempts import TokenAttempts
 
 PATH = "/metrics"
 
@@ -24,7 +24,6 @@ def metrics_route(totals: MetricTotals, look: Callable[[], None] = lambda: None)
     """`GET /metrics`; call it behind the middleware of the other endpoints.
 
     Args:
-        totals: what is shown.
         look: called before, in a thread: reads what is shown of the store.
     """
     exposition = MetricsExposition(totals)
@@ -53,11 +52,7 @@ class MetricsEndpoint(NamedTuple):
 
     @classmethod
     def listening(cls, host: str, port: int, token: str | None) -> "MetricsEndpoint":
-        """Listen.
-
-        Raises:
-            CannotListen: the address is in use, or does not belong to this machine.
-        """
+        """Listen."""
         return cls(*listen(host, port), token)
 
     @property

@@ -10,8 +10,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from jury_web.credentials import Credentials, Visitor, set_visitor
-from jury_web.token_attempts import WITHIN, TokenAttempts
+from jury_web.credentials import WITHIN, Credentials, TokenAttempts, Visitor, set_visitor
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
@@ -68,7 +67,6 @@ class HostMiddleware:
     """Rejects unknown `Host` headers, against DNS rebinding.
 
     Args:
-        app: the application.
         names: as browsers send them in `Host`, lower case, with the port unless it is the scheme's own.
         own_address: the address that the very connection came to is ours too, where all addresses are listened at.
     """
@@ -120,8 +118,6 @@ class TokenMiddleware:
 
     Args:
         app: the application, which finds out whose token it was by `visitor_of`.
-        credentials: the accepted tokens.
-        attempts: counts wrong tokens.
     """
 
     def __init__(self, app: ASGIApp, credentials: Credentials, attempts: TokenAttempts) -> None:

@@ -12,7 +12,12 @@ from pydantic import PlainSerializer
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from jury_web.errors import ServeRefused
+from jury_events.errors import InputError
+
+
+class ServeRefused(InputError):
+    """The server cannot be started as it is asked to be."""
+
 
 _root: ContextVar[str] = ContextVar("root_path", default="")
 _ADDRESS = re.compile(r'(?<=\s)((?:href|action|src|data-live)=")(?=/)')
@@ -34,23 +39,14 @@ RootedPath = Annotated[str, PlainSerializer(rooted, return_type=str)]
 
 
 def check_root(root: str, paths: Iterable[str]) -> None:
-    """Refuse a root that begins as a path of the server does: nothing would show whether a proxy took it off.
-
-    Raises:
-        ServeRefused: it begins so.
-    """
+    """Refuse a root that begins as a path of the server does: nothing would show whether a proxy took it off."""
     first = root[1:].partition("/")[0]
     if root and any(path[1:].partition("/")[0] == first for path in paths):
         raise ServeRefused(f"--root-path {root}: the server has paths of its own below /{first}; choose another path")
 
 
 class RootPathMiddleware:
-    """Takes the path of a proxy off requests, and sets it before redirections; answers set it by `rooted`.
-
-    Args:
-        app: the application.
-        root: as `/jury`.
-    """
+    """Takes the path of a proxy off requests, and sets it before redirections; answers set it by `rooted`."""
 
     def __init__(self, app: ASGIApp, root: str) -> None:
         self._app = app

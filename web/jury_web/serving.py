@@ -8,9 +8,9 @@ from types import MappingProxyType
 from jury_events.text import pluralize
 from jury_judge.serving.served_store import ServedStore, resuming
 from jury_web.app import AccessPolicy, create_app
-from jury_web.errors import ServeRefused
 from jury_web.metrics_endpoint import metrics_route
 from jury_web.pages.routing import page_routes
+from jury_web.root_path import ServeRefused
 from jury_web.server import Address, serving
 
 
@@ -26,11 +26,6 @@ async def serve(
     """Serve a store until `stopping` is set; debates that run then stop where they are.
 
     Args:
-        served: the store, open.
-        listener: from `listen`.
-        address: of the listener.
-        policy: which requests are accepted.
-        stopping: ends the server.
         say: takes lines for the user: where it serves, what it goes on with, what is left.
     """
     service, batches, drift = served.service(), served.batches(), served.drift()
@@ -63,15 +58,7 @@ def policy_of(
     """Which requests a server accepts that listens at `address`.
 
     Args:
-        address: of the listener.
-        hosts: further accepted `Host` headers.
-        token: that requests need.
-        reviewers: tokens of reviewers by name.
-        reviewer: whose requests all are, without a token.
         root: the path of a proxy below which clients reach the server; "": it has none.
-
-    Raises:
-        ServeRefused: there is a `reviewer`, and others than this machine can connect.
     """
     if reviewer is not None and not address.loopback:
         raise ServeRefused(

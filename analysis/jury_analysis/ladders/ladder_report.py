@@ -13,10 +13,8 @@ from jury_analysis.calibration import Parts, split_clusters
 from jury_analysis.certificate import fewest_labels
 from jury_analysis.errors import BadBallots, BadSplit, TooFewLabels
 from jury_analysis.labels import label_ballots, resolve
-from jury_analysis.ladders.certification import certify_ladder
-from jury_analysis.ladders.ladder_use import LadderUse, ladder_use
-from jury_analysis.ladders.ladder_votes import FAILS, LadderVotes, StageBallots, ladder_votes
-from jury_analysis.ladders.promises import Promises, StageCertificate
+from jury_analysis.ladders.ladder_use import FAILS, LadderUse, LadderVotes, StageBallots, ladder_use, ladder_votes
+from jury_analysis.ladders.promises import Promises, StageCertificate, certify_ladder
 from jury_analysis.report_object import json_object
 from jury_analysis.scale import OURS, Exclusion, Scale, without_simulated
 from jury_analysis.vote_matrix import Bools
@@ -94,14 +92,6 @@ def calibrate_ladder(stages: Sequence[StageBallots], labels: pa.Table | None, op
     Args:
         stages: of each stage its ballots, rows of `ballots.SCHEMA`, over the same cases; from the cheapest on.
         labels: rows of `labels.LABELS`, which win over the labels of the ballots; None: those of the ballots.
-        options: what is promised.
-
-    Raises:
-        AnalysisError: the verdicts have no order; fewer than two stages, or too many.
-        BadBallots: as of `ladder_votes`, or a table is no table of ballots.
-        BadLabels, UnknownVerdict, OnlySimulated, MixedPanels: as of `jury_analysis.calibration.calibrate`.
-        BadSplit: there is no case to certify on.
-        TooFewLabels: fewer labels than any of the promises takes without an error.
     """
     if not FEWEST_STAGES <= len(stages) <= MOST_STAGES:
         raise BadBallots(f"a ladder has {FEWEST_STAGES} to {MOST_STAGES} stages, not {len(stages)}")

@@ -212,9 +212,6 @@ _MAGIC = {
 _JSON = ("{", "[", '"')
 
 
-_JSON = ("{", "[", '"')
-
-
 def _never(_value: Any) -> bool:
     return False
 
@@ -274,30 +271,19 @@ def _lines(
     number = first - 1
     while raw := stream.readline(MAX_LINE + 1):
         number += 1
+        place = f"{name}:{number}"
         try:
-            text = _line(raw, f"{name}:{number}")
-        except CaseFileError as error:
-            leave_out(error)
-            while raw and not raw.endswith(b"\n"):
-                raw = stream.readline(MAX_LINE)
-        else:
-            if text:
-                yield number, text
-
-
-def _line(raw: bytes, place: str) -> str:
-    if len(raw) > MAX_LINE:
-        raise CaseFileError(f"{place}: the line is longer than {MAX_LINE >> 20} MiB; split the row")
-    return _utf8(raw, place) if raw.strip() else ""
-
-
-def _utf8(raw: bytes, place: str) -> str:
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise CaseFileError(
-            f"{place}: byte {error.start + 1} (0x{raw[error.start]:02x}) is not UTF-8; save the file as UTF-8"
-        ) from error
+            if len(raw) <= MAX_LINE:
+                if raw.strip():
+                    yield number, raw.decode("utf-8")
+                continue
+            fault = f"{place}: the line is longer than {MAX_LINE >> 20} MiB; split the row"
+        except UnicodeDecodeError as error:
+            byte = raw[error.start]
+            fault = f"{place}: byte {error.start + 1} (0x{byte:02x}) is not UTF-8; save the file as UTF-8"
+        leave_out(CaseFileError(fault))
+        while raw and not raw.endswith(b"\n"):
+            raw = stream.readline(MAX_LINE)
 
 
 def _row(origin: RowSource, line: int, text: str, nan_allowed: Callable[[Any], bool]) -> FileRow:
@@ -319,8 +305,11 @@ def _row(origin: RowSource, line: int, text: str, nan_allowed: Callable[[Any], b
             cause = "the file was cut off" if not text.endswith("\n") else "a row must be on one line"
             raise CaseFileError(f"{place}: the line ends inside a JSON value; {cause} ({error})") from error
         raise CaseFileError(f"{place}: {error}") from error
-    value, changes = with_changes(value, text, halved=halved)
-    return origin.row(line, line, row_data(value, place), len(text))._replace(changes=changes)
+    changes: tuple[str, ...] = ()
+    if halved or _MARK in text:
+        value, changes = with_changes(value, text, halved=halved)
+    data = value if isinstance(value, dict) else row_data(value, place)
+    return FileRow(place, line, line, data, origin.file, origin.name, origin.folder, len(text), changes)
 
 
 def _document(

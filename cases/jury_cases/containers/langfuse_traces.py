@@ -119,8 +119,6 @@ def _retry_after(answer: httpx2.Response, otherwise: float) -> float:
         return otherwise
 
 
-SCHEME = "langfuse://"
-
 _PATH = "/api/public/v2/observations"
 _FIELDS = "core,basic,time,io,metadata,model,usage,trace_context"
 _PAGE = 100

@@ -140,7 +140,9 @@ def nested_rows(rows: Iterable[FileRow], selection: RowSelection, *, of_json: bo
         if path is None and of_json and isinstance(row.data, dict):
             path = selection.natural_rows(row.data)
         if path is None:
-            yield row._replace(data=_unwrapped(row.data, selection)) if of_json else row
+            if of_json and isinstance(row.data, dict) and len(row.data) == 1:
+                row = row._replace(data=_unwrapped(row.data, selection))  # noqa: PLW2901
+            yield row
             continue
         for index, data in enumerate(_found(row, path), start=1):
             number += 1
@@ -148,9 +150,9 @@ def nested_rows(rows: Iterable[FileRow], selection: RowSelection, *, of_json: bo
             yield row._replace(place=place, number=number, data=_with_eval(data, row.data, path))
 
 
-def _unwrapped(data: RowData, selection: RowSelection) -> RowData:
+def _unwrapped(data: dict[str, Any], selection: RowSelection) -> RowData:
     """The one object in a document such as `{"data": {…}}`, if that has a format of its own."""
-    inner = next(iter(data.values())) if isinstance(data, dict) and len(data) == 1 else None
+    (inner,) = data.values()
     return inner if isinstance(inner, dict) and not selection.is_known(data) and selection.is_known(inner) else data
 
 

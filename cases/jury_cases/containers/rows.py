@@ -18,7 +18,6 @@ from jury_cases.containers.sources import (
     TEXT_ENDINGS,
     YAML_ENDINGS,
     Source,
-    content_ending,
     shown,
     sources_of,
 )
@@ -117,7 +116,7 @@ def _os_errors(name: str) -> Iterator[None]:
 
 
 def _rows_of_file(source: Source, selection: RowSelection) -> Iterator[FileRow]:
-    path, origin = source
+    path, origin, ending = source
     # Checked before opening: a pipe is refused with what to do instead.
     if not stat.S_ISREG(path.stat().st_mode):
         raise CaseFileError(f"{origin.name}: a pipe or device, and no file; name - to read standard input")
@@ -136,11 +135,11 @@ def _rows_of_file(source: Source, selection: RowSelection) -> Iterator[FileRow]:
 
             yield from sqlite_rows.read_rows(path, origin, selection.rows_path, selection.is_known)
         elif head.startswith(_ZIP):
-            from jury_cases.containers import inspect_logs
+            from jury_cases.containers import eval_archives
 
-            yield from nested_rows(inspect_logs.read_rows(stream, origin), selection, of_json=False)
+            yield from nested_rows(eval_archives.read_rows(stream, origin), selection, of_json=False)
         else:
-            yield from _streamed(stream, origin, content_ending(path), selection)
+            yield from _streamed(stream, origin, ending, selection)
 
 
 def _streamed(stream: io.BufferedReader, origin: RowSource, ending: str, selection: RowSelection) -> Iterator[FileRow]:
@@ -155,7 +154,7 @@ def _streamed(stream: io.BufferedReader, origin: RowSource, ending: str, selecti
         from jury_cases.containers.text_rows import yaml_rows
 
         yield from nested_rows(yaml_rows(stream, origin), selection, of_json=True)
-    elif _is_csv(head, ending):
+    elif ending not in JSON_ENDINGS and _is_csv(head, ending):
         from jury_cases.containers import csv_rows
 
         rows = csv_rows.read_rows(stream, origin, tabs=ending in TAB_ENDINGS)
@@ -189,7 +188,7 @@ def _check_text(head: bytes, name: str, within: str) -> None:
 
 
 def _is_csv(head: bytes, ending: str) -> bool:
-    if ending in JSON_ENDINGS or head.startswith(_UTF_16):
+    if head.startswith(_UTF_16):
         return False
     start = head.removeprefix(json_rows.BOM).lstrip()
     if ending in CSV_ENDINGS:

@@ -180,10 +180,11 @@ def _read(path: Path, name: str) -> dict[str, Any]:
 
 
 class Source(NamedTuple):
-    """A file, and the `RowSource` of its rows."""
+    """A file, the `RowSource` of its rows, and the extension of its content, as `content_ending`."""
 
     path: Path
     origin: RowSource
+    ending: str
 
 
 def sources_of(path: str | Path, split: str | None) -> list[Source]:
@@ -216,8 +217,9 @@ def shown(path: str | Path) -> str:
 
 
 def _source(member: Member, name: str | None = None) -> Source:
-    stem = "-".join((*member.relative.parts[:-1], bare_name(member.relative)))
-    return Source(member.path, RowSource(name or shown(member.path), stem, member.path.parent))
+    bare = _uncompressed(member.relative)
+    stem = "-".join((*bare.parts[:-1], bare.stem))
+    return Source(member.path, RowSource(name or shown(member.path), stem, member.path.parent), bare.suffix.lower())
 
 
 def _of_folder(folder: Path, split: str | None, name: str) -> list[Member]:

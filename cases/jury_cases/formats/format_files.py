@@ -117,7 +117,7 @@ class FormatFile(Declared):
         return self.rows if self.rows is not None and isinstance(document.get(self.rows), list) else None
 
     def _gathering(self) -> Gathering:
-        return _WholeFile(self._key, self._says)
+        return RowsOfFile(self._key, self._says)
 
     def _says(self, case: Any) -> bool:
         return self.messages is None or ExpressionReading().holds(self.messages, case, "messages")
@@ -204,11 +204,19 @@ _PARTS = (
 )
 
 
-class _WholeFile(RowsByKey):
-    """All rows of the file, by their keys; a row without one belongs to the case before it."""
+class RowsOfFile(RowsByKey):
+    """All rows of the file, by their keys; a row without one belongs to the case before it.
 
-    def __init__(self, key: Callable[[Any], str], says: Callable[[Any], bool]) -> None:
-        super().__init__(key, "case", lambda _key, rows: {"rows": rows})
+    `says`: whether rows are a case. `data`: makes what is read of them.
+    """
+
+    def __init__(
+        self,
+        key: Callable[[Any], str],
+        says: Callable[[Any], bool],
+        data: Callable[[list[Any]], dict[str, Any]] = lambda rows: {"rows": rows},
+    ) -> None:
+        super().__init__(key, "case", lambda _key, rows: data(rows))
         self._says = says
         self._last = ""
 

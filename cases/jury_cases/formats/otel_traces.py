@@ -61,7 +61,7 @@ class Traces(Gathering):
                 found = True
                 yield one
         if not found:
-            raise CaseFileError("resourceSpans: no span has attributes of a known dialect; nothing can be judged")
+            raise CaseFileError("resourceSpans: no span has attributes of a known convention; nothing can be judged")
 
 
 def _trace(trace_id: str, parts: list[dict[str, Any]]) -> Trace:
@@ -141,7 +141,7 @@ _RECORD = "\0record"
 
 
 def is_genai(span: dict[str, Any]) -> bool:
-    """Whether a span is of a dialect that is known."""
+    """Whether a span follows a convention that is known."""
     plain = plain_span(span)
     return any(table.has(plain) for table in TABLES)
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jury_cases.columns import automatic, present
+from jury_cases.columns import AUTOMATIC, automatic
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
@@ -13,10 +13,6 @@ from jury_events.strict_json import JsonRefused, decode_text
 from jury_events.text import visible_line
 
 _OF_AN_EXECUTION = frozenset({"response", "messages", "error"})
-_PLAIN = (
-    *("case_id", "policy", "expected_behavior", "response", "scenario_id", "scenarios", "security_gate_records"),
-    *("agent_card_records", "security_gate_uri", "agent_card_uri", "label", "cluster"),
-)
 STRUCTURED = frozenset(
     {"messages", "execution", "scenarios", "security_gate_records", "agent_card_records", "metadata"}
 )
@@ -27,44 +23,47 @@ def read_own_row(row: Any) -> CaseDraft:
     """A draft of the row's default columns."""
     if not isinstance(row, dict):
         raise CaseFileError(f"a case must be an object, not {json_kind(row)}")
-    execution = _execution(decoded_cell(automatic(row, "execution"), "execution"))
-    messages, error = automatic(row, "messages"), execution.get("error")
-    if messages is None:
-        messages = execution.get("messages")
-    draft = CaseDraft(**{part: decoded_cell(automatic(row, part), part) for part in _PLAIN}, error=error)
-    draft.question = automatic(row, "question")
-    if draft.response is None:
-        draft.response = execution.get("response")
-    draft.answered = present(row, "response") or "response" in execution
-    draft.built = None if messages is None else built_of(messages)
-    for part in ("question", "response") if messages is None else ():
-        if are_messages(listed := getattr(draft, part)):  # of which one alone may be a text in blocks
+    found: dict[str, Any] = {}
+    for part, columns in AUTOMATIC.items():
+        for column in columns:
+            if row.get(column) is not None:
+                found[part] = decoded_cell(row[column], part)
+                break
+    messages, execution = found.pop("messages", None), found.pop("execution", None)
+    draft = CaseDraft(agent_cost=found.pop("cost", None), **{"metadata": {}, **found})
+    draft.answered = "response" in row
+    if "metadata" in found:
+        draft.metadata = metadata_cell(found["metadata"])
+    if execution is not None:
+        execution = _execution(execution)
+        messages = execution.get("messages") if messages is None else messages
+        draft.response = execution.get("response") if draft.response is None else draft.response
+        draft.answered = draft.answered or "response" in execution
+        draft.error = execution.get("error")
+    if messages is not None:
+        draft.built = built_of(messages)
+        return draft
+    for part in ("question", "response"):
+        listed = getattr(draft, part)
+        if isinstance(listed, list) and are_messages(listed):  # of which one alone may be a text in blocks
             draft.built = draft.built or TranscriptBuilder()
             read_messages(listed, draft.built, part)
             setattr(draft, part, None)
-    draft.metadata = metadata_cell(automatic(row, "metadata"))
-    draft.tags, draft.agent_cost = decoded_cell(automatic(row, "tags"), "tags"), automatic(row, "cost")
-    draft.decisive_message, draft.decisive_agent = (automatic(row, f"decisive_{of}") for of in ("message", "agent"))
     return draft
 
 
-def are_messages(value: Any) -> bool:
-    """Whether a value is two messages or more."""
-    return (
-        isinstance(value, list)
-        and len(value) > 1
-        and all(isinstance(one, dict) for one in value)
-        and is_message(value[0])
-    )
+def are_messages(value: list[Any]) -> bool:
+    """Whether a list is two messages or more."""
+    return len(value) > 1 and all(isinstance(one, dict) for one in value) and is_message(value[0])
 
 
 def decoded_cell(value: Any, part: str) -> Any:
     """The value of a cell; JSON text is decoded if the part is an object or a list, or tags in brackets."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or not (part in STRUCTURED or part == "tags"):
         return value
     if part in STRUCTURED and value.strip() in {"", "null"}:
         return None
-    if part in STRUCTURED | {"tags"} and value.lstrip().startswith(("[", "{")):
+    if value.lstrip().startswith(("[", "{")):
         try:
             return decode_text(value)
         except JsonRefused as error:
@@ -91,18 +90,17 @@ def metadata_cell(value: Any) -> dict[str, Any]:
 
 def _execution(written: Any) -> dict[str, Any]:
     if isinstance(written, str):
-        written = {"response": written}
-    if written is not None and not isinstance(written, dict):
+        return {"response": written}
+    if not isinstance(written, dict):
         raise CaseFileError(
             f"execution: must be text or an object with response and messages, not {json_kind(written)}"
         )
-    inner: dict[str, Any] = written or {}
-    unknown = sorted(set(inner) - _OF_AN_EXECUTION)
+    unknown = sorted(written.keys() - _OF_AN_EXECUTION)
     if unknown:
         raise CaseFileError(
             f"execution.{visible_line(unknown[0])}: unknown; it may contain response, messages and error"
         )
-    return inner
+    return written
 
 
 def own_case_id(row: Any) -> Any:

@@ -171,11 +171,18 @@ _ASKS = frozenset({*QUESTIONS, "request", "task", "goal", "problem"})
 _PREFERENCES = frozenset({"chosen", "rejected"})
 
 
-def take_plain(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
+def take_plain(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str]) -> None:
     """Take what the draft lacks from plain columns, where one alone can be it; `fields` are those of the user."""
-    if not isinstance(row, dict) or draft.scenarios is not None:
+    if draft.scenarios is not None:
         return
-    taken = dict(_found(draft, row, fields))
+    taken = draft.taken
+    answered = draft.answered or "response" in fields or (draft.built is not None and not _asks_last(draft.built))
+    if draft.question is None or not answered:
+        taken.update(_found(draft, row, fields, answered=answered))
+    if draft.expected_behavior is None and "expected_behavior" not in fields:
+        expected = [name for name in row if is_expected(name)]
+        if len(expected) == 1 and isinstance(row[expected[0]], str | int | float):
+            taken["expected_behavior"] = (expected[0],)
     for part, columns in taken.items():
         value = decoded_json(row[columns[0]])
         if _is_talk(value):
@@ -191,7 +198,6 @@ def take_plain(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
             draft.response, draft.answered = None if value is None else as_text(row[columns[0]]), True
         else:
             draft.expected_behavior = as_text(row[columns[0]]) or None
-    draft.taken = taken
 
 
 def refuse_preferences(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
@@ -205,10 +211,12 @@ def refuse_preferences(draft: CaseDraft, row: Any, fields: Mapping[str, str]) ->
         )
 
 
-def _found(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _found(
+    draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str], *, answered: bool
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The columns of a question and of a response that the draft lacks."""
     questions, responses = question_columns(row), response_columns(row)
     messages = draft.built is not None and any(one.item.kind == "user" for one in draft.built.built)
-    answered = draft.answered or "response" in fields or (draft.built is not None and not _asks_last(draft.built))
     if messages and not answered and len(responses) > 1:
         raise CaseFileError(missing(row, question=False, response=True))
     sides = [] if questions or responses or draft.question is not None or messages or answered else _sides(row)
@@ -219,10 +227,6 @@ def _found(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str]) -> 
         yield "question", questions[0]
     if len(responses) == 1 and not answered and not why_expected(row, responses[0]):
         yield "response", (responses[0],)
-    expected = [name for name in row if is_expected(name)]
-    free = draft.expected_behavior is None and "expected_behavior" not in fields
-    if len(expected) == 1 and free and isinstance(row[expected[0]], str | int | float):
-        yield "expected_behavior", (expected[0],)
 
 
 def _sides(row: dict[str, Any]) -> list[str]:

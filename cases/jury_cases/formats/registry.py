@@ -38,7 +38,7 @@ _BUNDLED = {
     for name, text in bundled_texts(FORMAT_FILES).items()
 }
 _PLACES = {
-    "inspect": _place("inspect_log:INSPECT", "_eval, epoch", "samples"),
+    "inspect": _place("inspect_ai:INSPECT", "_eval, epoch", "samples"),
     **_BUNDLED,
     "claude-code": _place("claude_code:CLAUDE_CODE", "sessionId, leafUuid, messageId"),
     "atif": _place("atif:ATIF", "schema_version"),
@@ -69,6 +69,10 @@ _PLACES = {
     "langgraph": _place("langgraph:LANGGRAPH", "values, channel_values, checkpoint, event"),
     "exchanges": _Place("exchanges:EXCHANGES", TURNS | HISTORIES),
     "messages": _Place("message_lists:MESSAGES", frozenset()),
+    "opik-spans": _place("platform_traces:OPIK_SPANS", "parent_span_id"),
+    "opik": _place("platform_traces:OPIK", "project_id, trace"),
+    "langwatch": _place("platform_traces:LANGWATCH", "trace_id"),
+    "openai-evals": _place("openai_evals:OPENAI_EVALS", "spec, sample_id"),
     "langfuse": _place("langfuse:LANGFUSE", "input, trace", "data"),
 }
 """The formats in the order of detection, most distinctive first; last any object, `rows`."""
@@ -133,7 +137,10 @@ def format_of(row: Any, asked: Format | None) -> Format:
     """The format that was asked for, else the first that recognises the row."""
     if asked is not None:
         return asked
-    return next((one for one in _candidates(row) if one.recognises(row)), OWN_ROWS)
+    for one in _candidates(row):
+        if one.recognises(row):
+            return one
+    return OWN_ROWS
 
 
 def second_of(row: Any, form: Format) -> Format | None:
@@ -151,7 +158,11 @@ def _candidates(row: Any) -> Iterable[Format]:
 @lru_cache(maxsize=256)
 def _marked(columns: tuple[str, ...]) -> tuple[Format, ...]:
     """The formats of objects with these columns, kept: the rows of a file have few sets of columns."""
-    return tuple(FORMATS[name] for name, place in _PLACES.items() if not place.marks.isdisjoint(columns))
+    found = []
+    for name, place in _PLACES.items():
+        if not place.marks.isdisjoint(columns):
+            found.append(FORMATS[name])
+    return tuple(found)
 
 
 def rows_path(document: Mapping[str, Any]) -> str | None:

@@ -1,4 +1,4 @@
-"""Dialects of spans as tables of names, and the values that stand under them."""
+"""Conventions of spans as tables of names, and the values that stand under them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ class SpanRecord:
         given, answer: the input and output, in any form.
         more_given, more_answer: second sources of the same; only what the first ones lack is taken from them.
         call_id: of a tool's span, the id of its call; None: not recorded, or only inside `answer`.
-        inputs, outputs, images: what a dialect read of its messages itself, before `given` and `answer`.
+        inputs, outputs, images: what a convention read of its messages itself, before `given` and `answer`.
         events: what happened in the span, besides its output.
         handover: as in `Span`.
     """
@@ -212,13 +212,13 @@ def in_order(records: Iterable[SpanRecord]) -> list[SpanRecord]:
 Names = tuple[str, ...]
 
 
-# Attributes have the names of their dialect, and one span may have those of several: a platform's around a framework's
-# around a provider's. The first table that says something counts.
+# Attributes have the names of their convention, and one span may have those of several: a platform's around a
+# framework's around a provider's. The first table that says something counts.
 class SpanTable(NamedTuple):
-    """Where the spans of one dialect have what a record says, as names of attributes; the first that is filled counts.
+    """Where spans of one convention have what a record says, as names of attributes; the first that is filled counts.
 
     Attributes:
-        name: of the dialect.
+        name: of the convention.
         marks: names of which a span of it has one; those that end in a dot are beginnings of names.
         kind: the span's kind, one of `kinds` in small letters; one that is not among them is `other`.
         tool: the tool's name; of other spans they are not looked at.
@@ -242,7 +242,7 @@ class SpanTable(NamedTuple):
     read: Callable[[PlainSpan, SpanKind | None], Mapping[str, Any]] | None = None
 
     def has(self, span: PlainSpan) -> bool:
-        """Whether a span is of the dialect."""
+        """Whether a span follows the convention."""
         beginnings = tuple(mark for mark in self.marks if mark.endswith("."))
         if beginnings and any(name.startswith(beginnings) or f"{name}." in beginnings for name in span.attributes):
             return True
@@ -257,7 +257,7 @@ class SpanTable(NamedTuple):
 
 
 def record_of(span: PlainSpan, tables: Iterable[SpanTable]) -> SpanRecord | None:
-    """The record of a span; None if it is of none of the dialects."""
+    """The record of a span; None if it follows none of the conventions."""
     matching = [table for table in tables if table.has(span)]
     if not matching:
         return None

@@ -1,11 +1,11 @@
-"""Messages in their detected form: declared dialects (dialect_files/), turns in a text, providers' messages."""
+"""Messages in their detected form: declared formats (message_formats/), turns in a text, providers' messages."""
 
 import re
 from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jury_cases.bundled import DIALECT_FILES, bundled_texts, words_at
+from jury_cases.bundled import MESSAGE_FORMATS, bundled_texts, words_at
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import KINDS, RESULTS, read_chat, read_sharegpt
@@ -13,18 +13,18 @@ from jury_cases.transcripts.json_values import as_text
 from jury_events.transcript import Item, Message, Refusal, Transcript
 
 if TYPE_CHECKING:
-    from jury_cases.transcripts.steps import MessageDialect
+    from jury_cases.transcripts.steps import MessageFormat
 
 
-def dialect_of(messages: list[dict[str, Any]]) -> "MessageDialect | None":
-    """The dialect of a list of messages; None: it is of none."""
+def message_format_of(messages: list[dict[str, Any]]) -> "MessageFormat | None":
+    """The declared format of a list of messages; None: it has none."""
     fields = frozenset[str]().union(*messages)
     lists = frozenset(name for one in messages for name, value in one.items() if type(value) is list)
     for head in _heads():
         if head.may_have(fields, lists, messages):
-            from jury_cases.transcripts.steps import message_dialect
+            from jury_cases.transcripts.steps import bundled_message_format
 
-            if any(map((found := message_dialect(head.name)).has, messages)):
+            if any(map((found := bundled_message_format(head.name)).has, messages)):
                 return found
     return None
 
@@ -32,7 +32,7 @@ def dialect_of(messages: list[dict[str, Any]]) -> "MessageDialect | None":
 class _Head(NamedTuple):
     """What is looked at first of messages: fields, fields that are lists, texts with which the content begins.
 
-    A message of the dialect has one of them or more.
+    A message of the format has one of them or more.
     """
 
     name: str
@@ -52,7 +52,7 @@ class _Head(NamedTuple):
 def _heads() -> tuple[_Head, ...]:
     return tuple(
         _Head(name, frozenset(words_at(text, "marks")), frozenset(words_at(text, "lists")), words_at(text, "begins"))
-        for name, text in bundled_texts(DIALECT_FILES).items()
+        for name, text in bundled_texts(MESSAGE_FORMATS).items()
     )
 
 
@@ -127,8 +127,8 @@ def read_messages(value: Any, builder: TranscriptBuilder, place: str = "messages
         value = spoken_turns(value, place)
     elements = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
     first = elements[0] if elements else {}
-    if (dialect := dialect_of(elements)) is not None:
-        dialect.read(value, builder, place)
+    if (form := message_format_of(elements)) is not None:
+        form.read(value, builder, place)
     elif {"from", "value"} <= first.keys():
         read_sharegpt(value, builder, place)
     elif isinstance(first.get("parts"), list):
@@ -155,7 +155,7 @@ def is_message(value: Any) -> bool:
 
     has_role = (isinstance(value.get("role"), str) and not _OF_MESSAGES.isdisjoint(value)) or is_langchain(value)
     known = has_role or is_item(value) or {"from", "value"} <= value.keys()
-    return known or dialect_of([value]) is not None
+    return known or message_format_of([value]) is not None
 
 
 def first_prompt(transcript: Transcript) -> str | None:

@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from jury_cases.bundled import DIALECT_FILES, bundled_texts
+from jury_cases.bundled import MESSAGE_FORMATS, bundled_texts
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.authors import AUTHORS, MessageAuthor, MessageKind
 from jury_cases.transcripts.blocks import BlockReader
@@ -478,12 +478,12 @@ def _end(value: Any, _turn: _StepSpeaker, builder: TranscriptBuilder, place: str
 _SAID = {"text": _text, "thought": _thought, "refusal": _refusal, "message": _message, "end": _end}
 
 
-class MessageDialect(Declared):
+class MessageFormat(Declared):
     """How messages are read.
 
     Attributes:
-        marks, lists, begins: what is looked at first, since it costs little; see `reading.dialect_of`.
-        message: a condition: whether an object is a message of it. A list is of a dialect if one of its messages is.
+        marks, lists, begins: what is looked at first, since it costs little; see `reading.message_format_of`.
+        message: a condition: whether an object is a message of it. A list has the format if one of its messages has it.
         roles: what its words for roles mean.
         steps: what is made of each message.
         ignore: names of fields that say nothing.
@@ -509,6 +509,6 @@ class MessageDialect(Declared):
 
 
 @cache
-def message_dialect(name: str) -> MessageDialect:
+def bundled_message_format(name: str) -> MessageFormat:
     """That of a bundled file."""
-    return MessageDialect.model_validate(decode_yaml(bundled_texts(DIALECT_FILES)[name], name))
+    return MessageFormat.model_validate(decode_yaml(bundled_texts(MESSAGE_FORMATS)[name], name))

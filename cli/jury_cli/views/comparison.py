@@ -1,7 +1,7 @@
 """Two debates, or two runs, side by side in a terminal; what differs is marked with ≠."""
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from jury_cli.views.result_line import why_line
 from jury_events.text import pluralize, visible_line
@@ -10,16 +10,16 @@ from jury_judge.comparisons.comparison import ComparisonRow, DebateComparison, P
 from jury_judge.comparisons.run_comparison import Flip, RunComparison, RunSide, ordered_ends
 from jury_views.conclusion import decided_sentence
 from jury_views.page import Page
-from jury_views.paired_sections import PAIRED_TABLES, paired_sections
+from jury_views.paired_sections import paired_sections
 from jury_views.reasons import VerdictReason, reason_data
-from jury_views.terminal.report_page import print_sections as print_report
-from jury_views.terminal.sections import Sections, T, others_line, print_sections
+from jury_views.report_sections import Block, ReportCell, Section, Sentence, Table
+from jury_views.terminal.report_page import others_line, print_sections
 from jury_views.terminal.verdicts import VERDICTS, verdict_text
 
 if TYPE_CHECKING:
     from jury_events.verdict_scale import VerdictScale
     from jury_judge import PanelDifference
-    from jury_judge.comparisons.comparing import ComparedRuns
+    from jury_judge.comparisons.comparing import ComparedRuns, ListedFlip
 
 SHOWN = 20
 """Flips, differences and cases that are listed unless all are asked for."""
@@ -35,14 +35,9 @@ _SAME_CASE = {True: "the same", False: "≠ not the same", None: "not known: a t
 _NOTHING = "–"
 
 
-class _Debates(NamedTuple):
-    compared: DebateComparison
-    whole: bool
-
-
-class _Runs(NamedTuple):
-    found: "ComparedRuns"
-    whole: bool
+TABLES_OF_DEBATES = ("results", "panels", "positions")
+TABLES_OF_RUNS = ("flips", "verdicts", "results", "panels", "tests")
+"""The tables, by the names that `jury compare` takes."""
 
 
 def debates_page(compared: DebateComparison, tables: "Sequence[str]" = (), *, whole: bool = False) -> Page:
@@ -66,7 +61,7 @@ def debates_page(compared: DebateComparison, tables: "Sequence[str]" = (), *, wh
             ("case", _SAME_CASE[compared.same_case]),
         ]
     )
-    _tables(page, TABLES_OF_DEBATES, _Debates(compared, whole), tables, ("positions",))
+    _print_tables(page, _debates_sections(compared, whole=whole), TABLES_OF_DEBATES, tables or ("positions",), tables)
     return page
 
 
@@ -76,87 +71,80 @@ def runs_page(found: "ComparedRuns", tables: "Sequence[str]" = (), *, whole: boo
     for warning in () if found.paired is None else found.paired.warnings:
         page.line(warning)
     page.facts(_conclusion(found))
-    _tables(page, TABLES_OF_RUNS, _Runs(found, whole), tables, ("flips",))
+    _print_tables(page, _runs_sections(found, whole=whole), TABLES_OF_RUNS, tables or ("flips",), tables)
     return page
 
 
-def _results_table(page: Page, both: _Debates) -> None:
-    page.heading("Results")
-    rows = (_marked(name, one, other) for name, one, other in _results(both.compared.a, both.compared.b))
-    page.table([("", "A", "B", ""), *rows], indent=2)
+def _print_tables(
+    page: Page, sections: Iterable[Section], order: Sequence[str], shown: Sequence[str], asked: Sequence[str]
+) -> None:
+    made = list(sections)
+    print_sections(page, made, shown)
+    if not asked:
+        others_line(page, made, order, shown)
 
 
-def _positions_table(page: Page, both: _Debates) -> None:
-    page.heading("Positions")
-    page.table([("round", "seat", "A", "B", ""), *map(_position_row, both.compared.rows)], indent=2)
+def _debates_sections(compared: DebateComparison, *, whole: bool) -> Iterator[Section]:
+    rows = [_marked(name, one, other) for name, one, other in _results(compared.a, compared.b)]
+    yield _section("results", "Results", _table(("", "A", "B", ""), rows))
+    yield from _panels(compared.panel, (), whole=whole)
+    positions = [_position_row(one) for one in compared.rows]
+    yield _section("positions", "Positions", _table(("round", "seat", "A", "B", ""), positions))
 
 
-def _totals_table(page: Page, both: _Runs) -> None:
-    page.heading("Totals")
-    compared = both.found.compared
-    rows = (_marked(name, one, other) for name, one, other in _totals(compared.a, compared.b))
-    page.table([("", "A", "B", ""), *rows], indent=2)
+def _runs_sections(found: "ComparedRuns", *, whole: bool) -> Iterator[Section]:
+    compared, flips = found.compared, found.flips
+    if compared.flips:
+        lines = [line for flip in flips for line in _flip_lines(flip, compared.a.labels_of)]
+        more = [_more(compared.flips, flips)] if len(flips) < len(compared.flips) else []
+        yield _section("flips", f"Flips ({len(compared.flips)})", *map(Sentence, (*lines, *more)))
+    yield _section("verdicts", "Verdicts of the cases that both have", *_both_have(compared, whole=whole))
+    rows = [_marked(name, one, other) for name, one, other in _totals(compared.a, compared.b)]
+    yield _section("results", "Totals", _table(("", "A", "B", ""), rows))
+    yield from _panels(found.panel or (), found.efforts, whole=whole)
+    if found.paired is not None:
+        for one in paired_sections(found.paired, ("A", "B")):
+            yield one._replace(group="tests")
 
 
-def _panels_of_runs(page: Page, both: _Runs) -> None:
-    _differences(page, both.found.panel or (), whole=both.whole)
-    for line in both.found.efforts:
-        page.line(line, indent=2)
+def _section(name: str, title: str, *blocks: Block) -> Section:
+    return Section(name, name, title, blocks)
 
 
-def _verdicts_table(page: Page, both: _Runs) -> None:
-    compared = both.found.compared
-    page.heading("Verdicts of the cases that both have")
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Table:
+    made = tuple(tuple(ReportCell(cell, "whole") for cell in row) for row in rows)
+    return Table(head, made, few=len(made))
+
+
+def _both_have(compared: RunComparison, *, whole: bool) -> Iterator[Block]:
     if compared.table:
-        page.table(_ends(compared), indent=2)
+        head, *rows = _ends(compared)
+        yield _table(head, rows)
     if compared.without_evaluation:
         cases = pluralize(compared.without_evaluation, "case")
-        page.line(f"{cases} without an evaluation in A or B: neither agreement nor scores count there", indent=2)
+        yield Sentence(f"{cases} without an evaluation in A or B: neither agreement nor scores count there")
     for name, only in (("A", compared.only_in_a), ("B", compared.only_in_b)):
         if only:
-            shown = only if both.whole else only[:SHOWN]
-            page.line(f"only in {name} ({len(only)}): {', '.join(shown)}{_more(only, shown, ' ')}", indent=2)
+            shown = only if whole else only[:SHOWN]
+            yield Sentence(f"only in {name} ({len(only)}): {', '.join(shown)}{_more(only, shown, ' ')}")
 
 
-def _flips_table(page: Page, both: _Runs) -> None:
-    compared, flips = both.found.compared, both.found.flips
-    if not compared.flips:
+def _flip_lines(one: "ListedFlip", scale: "VerdictScale | None") -> Iterator[str]:
+    flip, same_case, reasons = one
+    yield f"{flip.case_id}: {_flip(flip, scale)}{_ANOTHER_CASE[same_case]}"
+    for name, side, reason in zip("AB", (flip.a, flip.b), reasons, strict=True):
+        why = _why(reason)
+        yield f"  {name} {side.debate_id}{f': {why}' if why else ''}"
+
+
+def _panels(panel: "Sequence[PanelDifference]", efforts: Sequence[str], *, whole: bool) -> Iterator[Section]:
+    if not panel and not efforts:
         return
-    page.heading(f"Flips ({len(compared.flips)})")
-    scale = compared.a.labels_of
-    for flip, same_case, reasons in flips:
-        page.line(f"{flip.case_id}: {_flip(flip, scale)}{_ANOTHER_CASE[same_case]}", indent=2)
-        for name, side, reason in zip("AB", (flip.a, flip.b), reasons, strict=True):
-            why = _why(reason)
-            page.line(f"{name} {side.debate_id}{f': {why}' if why else ''}", indent=4)
-    if len(flips) < len(compared.flips):
-        page.line(_more(compared.flips, flips), indent=2)
-
-
-def _tests_table(page: Page, both: _Runs) -> None:
-    if both.found.paired is not None:
-        print_report(page, paired_sections(both.found.paired, ("A", "B")), PAIRED_TABLES)
-
-
-TABLES_OF_DEBATES: "Sections[_Debates]" = {
-    "results": _results_table,
-    "panels": lambda page, both: _differences(page, both.compared.panel, whole=both.whole),
-    "positions": _positions_table,
-}
-TABLES_OF_RUNS: "Sections[_Runs]" = {
-    "flips": _flips_table,
-    "verdicts": _verdicts_table,
-    "results": _totals_table,
-    "panels": _panels_of_runs,
-    "tests": _tests_table,
-}
-"""The tables, by the names that `jury compare` takes."""
-
-
-def _tables(page: Page, known: "Sections[T]", found: T, asked: "Sequence[str]", first: "Sequence[str]") -> None:
-    print_sections(page, known, found, asked or first)
-    if not asked:
-        others_line(page, known, [found], first)
+    shown = panel if whole else panel[:SHOWN]
+    rows = [(one.field, *(visible_line(_shown(side), _CELL) for side in (one.before, one.now)), "≠") for one in shown]
+    more = [_more(panel, shown)] if len(panel) > len(shown) else []
+    blocks = [_table(("field", "A", "B", ""), rows)] if rows else []
+    yield _section("panels", "Panels", *blocks, *map(Sentence, (*more, *efforts)))
 
 
 def _more(found: "Sequence[Any]", shown: "Sequence[Any]", before: str = "") -> str:
@@ -251,17 +239,6 @@ def _shown(value: Any) -> str:
 
 def _cost(cost: float | None) -> str:
     return "unknown" if cost is None else f"${cost:.4f}"
-
-
-def _differences(page: Page, panel: "Sequence[PanelDifference]", *, whole: bool) -> None:
-    if not panel:
-        return
-    page.heading("Panels")
-    shown = panel if whole else panel[:SHOWN]
-    rows = [(one.field, *(visible_line(_shown(side), _CELL) for side in (one.before, one.now)), "≠") for one in shown]
-    page.table([("field", "A", "B", ""), *rows], indent=2)
-    if len(panel) > len(shown):
-        page.line(_more(panel, shown), indent=2)
 
 
 def _position_row(row: ComparisonRow) -> tuple[str, ...]:

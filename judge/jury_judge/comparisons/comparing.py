@@ -30,11 +30,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def kind_of(store: EventStore, a: str, b: str, wanted: Kind | None = None) -> Kind:
-    """Whether both are debates or runs.
-
-    Raises:
-        NotComparable: one is neither, or both kinds fit and none is `wanted`, or they are of different kinds.
-    """
+    """Whether both are debates or runs."""
     kinds: list[set[Kind]] = []
     for one in (a, b):
         found: set[Kind] = {name for name, there in zip(KINDS, _there(store, one), strict=True) if there}
@@ -118,18 +114,9 @@ def compared(
     """Compare two debates or two runs.
 
     Args:
-        store: open for reading.
-        a: a debate or a run.
-        b: another one.
-        kind: what they are, where both kinds fit.
         flips: of two runs, at most so many flips are listed; None: all.
         count: of two runs, what is counted under a scale of the panels' own; None: labels, where both are of one scale.
         strict: of two runs, a stored opening that cannot be decoded is an error.
-
-    Raises:
-        NotComparable: an id is unknown, both kinds fit, or the kinds differ.
-        SettingError: labels are asked for, and the runs are judged in different scales.
-        EventError: a stored body cannot be decoded.
     """
     if kind_of(store, a, b, kind) == "debates":
         return _debates(store, a, b)
@@ -209,9 +196,7 @@ def runs_object(
     """Two runs, ready for JSON.
 
     Args:
-        compared: the runs.
         panel: what their panels differ in; None where that cannot be read.
-        flips: those that are listed.
         chosen: what is counted of which scale of the panels' own.
     """
     a, b = (_side(side) for side in (compared.a, compared.b))

@@ -91,11 +91,7 @@ class DebateComparison(NamedTuple):
 
 
 def compare_debates(a: DebateHistory, b: DebateHistory) -> DebateComparison:
-    """Put two debates side by side, whether they are over or not.
-
-    Raises:
-        OpeningMissing: the events of one do not begin with its opening.
-    """
+    """Put two debates side by side, whether they are over or not."""
     records = folded(a.events), folded(b.events)
     before, after = (positions(record) for record in records)
     places = _places(records, {**before, **after})

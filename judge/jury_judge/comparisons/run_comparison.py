@@ -135,10 +135,7 @@ def compare_runs(
     Holds one small tuple a case of A, and the flips.
 
     Args:
-        a_id: the run of `a`.
         a: its debates, in the order of their opening; of a ladder those of all stages.
-        b_id: the run of `b`.
-        b: its debates, read after all of `a`.
         labels_of: the scale of both runs, whose labels are counted; None: verdicts are.
     """
     compared = RunComparison(a=RunSide(run_id=a_id, labels_of=labels_of), b=RunSide(run_id=b_id, labels_of=labels_of))
@@ -192,9 +189,6 @@ def run_panel_differences(store: EventStore, a: str, b: str) -> tuple[PanelDiffe
 
     Ladders of as many stages are compared stage by stage, with fields as in `stage 2: discussion.threshold`. Otherwise
     the last stages are, which judge what no stage before has settled; a run without a ladder has one stage.
-
-    Raises:
-        EventError: the opening of such a debate cannot be decoded.
     """
     return tuple(_differences(store, _stages(store, a), _stages(store, b)))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jury_cases.artifact_sources import ArtifactSources
-from jury_cases.rows import artifact_record
+from jury_cases.case_of_row import artifact_record
 from jury_debate import artifacts
 from jury_debate.artifacts import OPINIONS_TOOL, ToolSpec, call_tool, tool_definitions
 from jury_debate.prompts_registry import PROMPTS_VERSION, load_prompts

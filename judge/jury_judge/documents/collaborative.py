@@ -48,10 +48,10 @@ class _CollaborativeJudge:
         environ = os.environ if given is None else given
         alone = self.honours_use_collaborative and read_variables(environ).collaborative is False
         overrides = Overrides(
-            language,
-            max_discussion_rounds,
-            consensus_threshold,
-            final_judgment_method,
+            language=language,
+            max_rounds=max_discussion_rounds,
+            threshold=consensus_threshold,
+            method=final_judgment_method,
             preset=None if alone else self.preset,
         )
         named = "documents" if panel is None else os.fspath(panel)
@@ -231,7 +231,7 @@ def _loaded(
     loaded = load_panel(panel, environ, overrides)
     if judge_model is not None and loaded.panel.final.method == _FINAL_JUDGE:
         # Document 002 always passes one; other methods ignore it.
-        loaded = load_panel(panel, environ, overrides._replace(judge_model=judge_model))
+        loaded = load_panel(panel, environ, overrides.changed(judge_model=judge_model))
     preset_judge = load_panel(panel, {}, Overrides(preset=preset)).panel.final.judge
     if preset_judge is not None and loaded.panel.final.judge not in {None, preset_judge}:
         loaded = loaded._replace(resolved=with_judge_fallbacks(loaded.resolved))

@@ -8,8 +8,9 @@ from jury_events.case import Case
 from jury_events.errors import SettingError
 from jury_judge.documents.jury_options import JuryOptions
 from jury_judge.documents.supplied_answers import StepAnswers, SuppliedAnswers
-from jury_judge.jury import ANYWHERE, Jury
+from jury_judge.jury import Jury
 from jury_judge.runs.callbacks import OnEvent
+from jury_judge.runs.panel_actors import ANYWHERE
 from jury_judge.runs.run import fresh_debate_id
 from jury_views.result_models import DebateResult
 

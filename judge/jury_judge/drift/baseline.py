@@ -1,37 +1,40 @@
-"""A baseline as it is asked for: labelled anchors, judged several times under one panel."""
+"""A baseline as it is asked for: labelled anchors, judged several times under one panel; and its plan."""
 
+import asyncio
+import logging
 import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
+from typing import NamedTuple
 
-from jury_debate.calibrated import panel_digest, prompts_digest
-from jury_debate.panel_spec import ResolvedPanel
+from jury_analysis.drift_plan import DriftPlan, plan
+from jury_analysis.wording import Reason, Wording
 from jury_events.case import Case
 from jury_events.drift_events import MOST_ANCHORS, Anchor, DrawsJudged, DrawsPlanned, DriftOpened, DriftSeat
 from jury_events.drift_facts import DriftFacts
-from jury_events.ids import run_stream
-from jury_events.run_facts import run_facts
+from jury_events.errors import DebateNotFound
 from jury_events.text import pluralize, visible_line
-from jury_judge.drift.drift_log import DriftLog
+from jury_judge.drift.recorded_baseline import RecordedBaseline, check_panel, check_stream, digests, judge_anchors
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.cancelling import requester
-from jury_judge.runs.plan import Cases, ListedCases, RunPlan, loaded_panel
-from jury_judge.runs.resumed_run import own_panel
-from jury_judge.settings.drift import DRAWS, DriftBaselineSettings
-from jury_judge.settings.run import RunSettings
-from jury_judge.settings.store import load_settings
-from jury_replay.drift_checks import answers_of
-from jury_store.debate_rows import DebateRow
-from jury_store.event_store import EventStore
+from jury_judge.runs.estimated_run import estimate_run
+from jury_judge.runs.execution import Line
+from jury_judge.runs.plan import Cases, RunPlan, loaded_panel
+from jury_judge.settings.drift import DRAWS, DriftBaselineSettings, DriftPlanSettings
+from jury_judge.stores.stores import Say
+from jury_replay.drift_checks import judged
 
+_ANCHORS = 100
+_log = logging.getLogger(__name__)
 _DAY = 86_400_000_000
+_BY_EXAMPLE = Wording("by the bundled case", "同梱のケースによる")
+_BY_CASES = Wording("by these cases", "これらのケースによる")
 
 
-class DriftBaseline:
+class DriftBaseline(RecordedBaseline):
     """Nothing is read, written or called before one of its methods is.
 
     Args:
@@ -48,15 +51,36 @@ class DriftBaseline:
         loaded: LoadedPanel | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        self._asked, self._cases, self._loaded = asked, cases, loaded
-        self._environ = os.environ if environ is None else environ
-        self.url = load_settings(self._environ, store_url=asked.store_url).store_url
-        self._log = DriftLog(self.url, asked.drift_id)
+        super().__init__(asked, loaded, environ)
+        self._asked, self._cases = asked, cases
 
-    @property
-    def run_id(self) -> str:
-        """The run of its draws."""
-        return f"{self._asked.drift_id}.draws"
+    async def judge(
+        self,
+        take: Callable[[Line], None] = lambda _line: None,
+        *,
+        stopping: asyncio.Event | None = None,
+        say: Say = _log.warning,
+    ) -> DriftFacts:
+        """Judge the draws that are due; the same again goes on with it.
+
+        Args:
+            take: called with the result line of every debate.
+            stopping: once set, no new debate begins; those that run are finished.
+            say: takes lines for the user.
+
+        Returns:
+            The baseline; `complete` where every draw is judged.
+
+        Raises:
+            SettingsRefused, CaseFileError, DebateNotFound: as of `open`.
+            RunRefused, StoreLocked, KeyMissing: as of `judge_run`.
+        """
+        facts = await asyncio.to_thread(self.open)
+        while (planned := await asyncio.to_thread(self.session, facts)) is not None:
+            if not await judge_anchors(planned, take, stopping, say):
+                break
+            facts = await asyncio.to_thread(self.record, facts)
+        return facts
 
     def open(self) -> DriftFacts:
         """Record the anchors, the draws and the rules, or find them recorded; further draws are recorded too.
@@ -67,17 +91,18 @@ class DriftBaseline:
             DebateNotFound: there is no such baseline, and no files were named.
             StoreError, StoreLocked: the store cannot be written.
         """
-        facts = self._log.find()
-        if facts is None:
+        try:
+            facts = self.read().facts
+        except DebateNotFound:
             if self._cases is None:
-                self._log.read()  # names the baseline that is not there
-            return self._log.append(0, self._opened())
+                raise
+            return self.append(0, self._opened())
         self._check_same(facts.opened)
         draws = self._asked.draws
         if draws is not None and draws < facts.planned:
             raise SettingsRefused(f"{{draws}}: the baseline has {facts.planned}, and may have more, not fewer")
         if draws is not None and draws > facts.planned:
-            return self._log.append(facts.version, DrawsPlanned(number=facts.plans + 1, draws=draws, by=requester()))
+            return self.append(facts.version, DrawsPlanned(number=facts.plans + 1, draws=draws, by=requester()))
         return facts
 
     def session(self, facts: DriftFacts) -> RunPlan | None:
@@ -90,11 +115,9 @@ class DriftBaseline:
         if facts.complete or self.waits_until(facts) is not None:
             return None
         settings = self._asked.of_run(facts.opened.run_id, facts.sessions + 1)
-        if self._cases is not None:
-            return RunPlan(self._cases, settings, loaded=self._panel(), environ=self._environ)
-        return stored_plan(
-            self._log.store(), facts.opened.run_id, settings, self._loaded, environ=self._environ, opened=facts.opened
-        )
+        if self._cases is None:
+            return self.stored_plan(facts, settings)
+        return RunPlan(self._cases, settings, loaded=self._panel(), environ=self._environ)
 
     def waits_until(self, facts: DriftFacts, now: int | None = None) -> str | None:
         """The day from which on the next draw is due; None: it is due now, or there is none left."""
@@ -112,33 +135,29 @@ class DriftBaseline:
             StoreError: the store cannot be read or written.
         """
         number = facts.sessions + 1
-        names = [facts.of_draw(anchor, number) for anchor in range(len(facts.opened.anchors))]
-        with self._log.reading() as store:
-            votes, answered = answers_of(store, facts, names, stream=False)
+        with self.reading() as store:
+            votes, answered = judged(store, facts.opened, facts.draws(number))
         whole = tuple(one for one in votes if one is not None)
-        return self._log.append(
-            facts.version,
-            DrawsJudged(number=number, votes=whole if len(whole) == len(votes) else (), answered=answered),
-        )
+        judged_now = DrawsJudged(number=number, votes=whole if len(whole) == len(votes) else (), answered=answered)
+        return self.append(facts.version, judged_now)
 
     def _panel(self) -> LoadedPanel:
-        self._loaded = self._loaded or loaded_panel(self._asked.of_run(self.run_id, 1), self._environ)
+        self._loaded = self._loaded or loaded_panel(self._asked.of_run(self._asked.draws_run, 1), self._environ)
         return self._loaded
 
     def _opened(self) -> DriftOpened:
         asked, resolved = self._asked, self._panel().resolved
-        seats = tuple(DriftSeat(juror_id=one.juror_id, model=one.model) for one in resolved.panel.seats)
-        judge = resolved.panel.final.judge
+        (panel, prompts), judge = digests(resolved), resolved.panel.final.judge
         if asked.stream_run is not None:
-            with self._log.reading() as store:
-                check_stream(store, asked.stream_run, *digests(resolved))
+            with self.reading() as store:
+                check_stream(store, asked.stream_run, (panel, prompts))
         return DriftOpened(
             drift_id=asked.drift_id,
-            run_id=self.run_id,
-            panel=digests(resolved)[0],
-            prompts=digests(resolved)[1],
+            run_id=asked.draws_run,
+            panel=panel,
+            prompts=prompts,
             panel_name=resolved.panel.name,
-            seats=seats,
+            seats=tuple(DriftSeat(juror_id=one.juror_id, model=one.model) for one in resolved.panel.seats),
             judge=None if judge is None else judge.model,
             anchors=self._anchors(),
             draws=asked.draws or DRAWS,
@@ -171,92 +190,52 @@ class DriftBaseline:
 
     def _check_same(self, opened: DriftOpened) -> None:
         """Refuse what would change a baseline that is recorded."""
+        if self._cases is None:
+            return
         another = f"; another baseline has another id than {visible_line(opened.drift_id, 60)}"
-        if self._cases is not None:
-            if self._anchors() != opened.anchors:
-                raise SettingsRefused(
-                    f"the baseline has {pluralize(len(opened.anchors), 'anchor')}, and these are others{another}"
-                )
-            check_panel(opened, self._panel().resolved)
-            if self._asked.alpha != opened.alpha or self._asked.daily != opened.daily:
-                raise SettingsRefused(f"the baseline was opened with other rules ({{alpha}}, {{daily}}){another}")
+        if self._anchors() != opened.anchors:
+            raise SettingsRefused(
+                f"the baseline has {pluralize(len(opened.anchors), 'anchor')}, and these are others{another}"
+            )
+        check_panel(opened, self._panel().resolved)
+        if self._asked.alpha != opened.alpha or self._asked.daily != opened.daily:
+            raise SettingsRefused(f"the baseline was opened with other rules ({{alpha}}, {{daily}}){another}")
 
 
-def digests(resolved: ResolvedPanel) -> tuple[str, str]:
-    """The digests of a panel's identity and of its prompts."""
-    prompts = prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
-    return panel_digest(resolved.panel), prompts
+class PlannedDrift(NamedTuple):
+    """A plan and its price: `cost` in US dollars for one judging of an anchor, None where a model has no price."""
+
+    plan: DriftPlan
+    cost: float | None
+    priced_by: Reason
 
 
-def check_panel(opened: DriftOpened, resolved: ResolvedPanel) -> None:
-    """Refuse another panel than that of the baseline.
-
-    Raises:
-        SettingsRefused: it is another.
-    """
-    if digests(resolved) != (opened.panel, opened.prompts):
-        raise SettingsRefused(
-            f"{{panel_name}}: seats, models, rules or prompts differ from those of the baseline "
-            f"{visible_line(opened.drift_id, 60)}: drift is of one panel; make a baseline of the new one"
-        )
-
-
-def check_stream(store: EventStore, run_id: str, panel: str, prompts: str) -> None:
-    """Refuse a run that another panel judged.
-
-    Raises:
-        SettingsRefused: it did, or there is no such run.
-    """
-    facts = run_facts(store.read_stream(run_stream(run_id)))
-    if facts is None:
-        raise SettingsRefused(f"{{stream_run}}: there is no run {visible_line(run_id, 100)!r} in this store")
-    if (panel_digest(facts.opened.panel), facts.opened.custom) != (panel, prompts):
-        raise SettingsRefused(f"{{stream_run}}: another panel judged the run {visible_line(run_id, 100)}")
-
-
-def stored_plan(
-    store: EventStore,
-    source: str,
-    settings: RunSettings,
-    loaded: LoadedPanel | None,
-    *,
-    environ: Mapping[str, str],
-    opened: DriftOpened,
-    wanted: frozenset[str] | None = None,
-) -> RunPlan:
-    """A run over anchors as the store has them.
+def plan_drift(
+    asked: DriftPlanSettings, cases: Cases | None = None, environ: Mapping[str, str] | None = None
+) -> PlannedDrift:
+    """What a baseline would find how soon, how long its draws last, and what it costs; nothing is called.
 
     Args:
-        store: open for reading; `planned.cases` closes it.
-        source: the run whose cases they are.
-        settings: of the run that judges them.
-        loaded: the panel; None: as the source was opened with it.
-        environ: where settings are read.
-        opened: the baseline, whose panel it must be.
-        wanted: the ids of those that are judged; None: all.
+        asked: how many anchors, draws and judgings.
+        cases: the anchors; None: the bundled case stands for each.
+        environ: where settings are read; None is `os.environ`.
 
     Raises:
-        SettingsRefused: it is another panel, or the list of the source is not complete.
-        RunRefused: the log does not have all of how the models are reached.
+        CaseFileError: a case cannot be read.
+        PanelFileError: the panel cannot be used.
+        SettingsRefused: a check would judge more anchors than there are.
     """
-    with ExitStack() as opened_here:
-        opened_here.callback(store.close)
-        cases = _Some(store, source, wanted, own=source == settings.run_id)
-        if cases.facts is None or not cases.facts.complete:
-            raise SettingsRefused("the first session did not list all anchors: name their files again")
-        loaded = loaded or own_panel(cases.facts, cases.first)
-        check_panel(opened, loaded.resolved)
-        planned = RunPlan(cases, settings, loaded=loaded, environ=environ)
-        opened_here.pop_all()
-    return planned
-
-
-class _Some(ListedCases):
-    """Some of the cases of a run."""
-
-    def __init__(self, store: EventStore, source: str, wanted: frozenset[str] | None, *, own: bool) -> None:
-        self._wanted = wanted
-        super().__init__(store, source, own=own)
-
-    def _rows(self) -> Iterator[DebateRow]:
-        return (row for row in super()._rows() if self._wanted is None or row.case_id in self._wanted)
+    surroundings = os.environ if environ is None else environ
+    settings = asked.run
+    if cases is None:
+        planned = RunPlan.of_example(settings, "plan", surroundings)
+    else:
+        planned = RunPlan(cases, settings, loaded=loaded_panel(settings, surroundings), environ=surroundings)
+    found = estimate_run(planned).found
+    anchors = asked.anchors or (_ANCHORS if cases is None else found.debates)
+    if asked.pairs is not None and asked.pairs > anchors:
+        raise SettingsRefused(f"{{pairs}}: a check judges no anchor twice, so at most all {anchors}")
+    used = 2 if asked.balanced else 1
+    made = plan(anchors, asked.draws, pairs=asked.pairs, used=used, further=asked.replenish, alpha=asked.alpha)
+    cost = None if found.cost is None or not found.debates else found.cost.likely / found.debates
+    return PlannedDrift(made, cost, _BY_EXAMPLE() if cases is None else _BY_CASES())

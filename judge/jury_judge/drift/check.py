@@ -1,10 +1,11 @@
 """A drift check as it is asked for: pairs are recorded, judged, and looked at once all of them have ended."""
 
-import os
+import asyncio
+import logging
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-from jury_analysis.drift_decision import changed_facts
+from jury_analysis.drift import changed_facts
 from jury_events.conditions import fields_of
 from jury_events.drift_events import (
     MOST_OF_A_STREAM,
@@ -17,21 +18,21 @@ from jury_events.drift_events import (
 )
 from jury_events.drift_facts import DriftCheck, DriftFacts
 from jury_events.text import pluralize, visible_line
-from jury_judge.drift.baseline import check_stream, stored_plan
-from jury_judge.drift.drift_log import DriftLog
+from jury_judge.drift.recorded_baseline import RecordedBaseline, check_stream, judge_anchors
 from jury_judge.errors import RunRefused, SettingsRefused
-from jury_judge.panels.files import LoadedPanel
+from jury_judge.runs.execution import Line
 from jury_judge.runs.plan import RunPlan, loaded_panel
 from jury_judge.settings.drift import DriftCheckSettings
-from jury_judge.settings.store import load_settings
 from jury_judge.stores.debates import rows_of_run
-from jury_replay.drift_checks import answers_of, check_debates
-from jury_replay.drift_votes import SILENT, histories, judged, votes_of
+from jury_judge.stores.stores import Say
+from jury_replay.drift_checks import SILENT, judged
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
 
+_log = logging.getLogger(__name__)
 
-class DriftCheckRun:
+
+class DriftCheckRun(RecordedBaseline):
     """Nothing is read, written or called before one of its methods is.
 
     Args:
@@ -40,14 +41,35 @@ class DriftCheckRun:
     """
 
     def __init__(self, asked: DriftCheckSettings, environ: Mapping[str, str] | None = None) -> None:
+        super().__init__(asked, None, environ)
         self._asked = asked
-        self._environ = os.environ if environ is None else environ
-        self.url = load_settings(self._environ, store_url=asked.store_url).store_url
-        self._log = DriftLog(self.url, asked.drift_id)
 
-    def facts(self) -> DriftFacts:
-        """The baseline as it is recorded; raises as `begin`."""
-        return self._log.read().facts
+    async def judge(
+        self,
+        take: Callable[[Line], None] = lambda _line: None,
+        *,
+        stopping: asyncio.Event | None = None,
+        say: Say = _log.warning,
+    ) -> DriftCheck:
+        """Judge anchors again, and decide; the same again goes on with the same pairs.
+
+        Args:
+            take: called with the result line of every debate.
+            stopping: once set, no new debate begins; those that run are finished.
+            say: takes lines for the user.
+
+        Returns:
+            The check; `is_open` where it did not come to its end.
+
+        Raises:
+            DebateNotFound, RunRefused, SettingsRefused: as of `begin`.
+            StoreLocked, KeyMissing: as of `judge_run`.
+        """
+        facts = await asyncio.to_thread(self.begin)
+        planned = await asyncio.to_thread(self.plan, facts)
+        if await judge_anchors(planned, take, stopping, say):
+            facts = await asyncio.to_thread(self.end)
+        return facts.checks[-1]
 
     def begin(self) -> DriftFacts:
         """Record the pairs of a new check, or find those of the one that goes on: it is the last of the facts.
@@ -58,7 +80,7 @@ class DriftCheckRun:
             SettingsRefused: the stream cannot be compared.
             StoreError, StoreLocked: the store cannot be written.
         """
-        facts = self._log.read().facts
+        facts = self.read().facts
         if facts.open_check is not None:
             return facts
         name = visible_line(facts.opened.drift_id, 60)
@@ -73,9 +95,9 @@ class DriftCheckRun:
                 f"the draws of the baseline {name} are used up: jury drift baseline {name} --draws "
                 f"{facts.planned + facts.opened.draws} adds some, and jury drift check --replenish puts some back"
             )
-        number = len(facts.checks) + 1
-        stream = self._asked.stream_run
-        return self._log.append(
+        number, stream = len(facts.checks) + 1, self._asked.stream_run
+        most = min(self._asked.stream_pairs or len(pairs), MOST_OF_A_STREAM)
+        return self.append(
             facts.version,
             CheckOpened(
                 number=number,
@@ -83,17 +105,14 @@ class DriftCheckRun:
                 pairs=pairs,
                 repeats=1 + self._asked.replenish,
                 stream=stream,
-                stream_pairs=()
-                if stream is None
-                else tuple(self._stream_pairs(facts, stream, self._asked.stream_pairs or len(pairs))),
+                stream_pairs=() if stream is None else tuple(self._stream_pairs(facts, stream, most)),
             ),
         )
 
     def first_facts(self, facts: DriftFacts) -> tuple[ChangedFact, ...]:
         """What the stream's debates say before any call: models that never answered in the baseline."""
-        check = facts.checks[-1].opened
-        with self._log.reading() as store:
-            answered = judged(store, facts.opened, [pair.debate for pair in check.stream_pairs])[1]
+        with self.reading() as store:
+            answered = judged(store, facts.opened, [pair.debate for pair in facts.checks[-1].opened.stream_pairs])[1]
         return tuple(changed_facts(facts.baseline, answered))
 
     def plan(self, facts: DriftFacts) -> RunPlan:
@@ -103,43 +122,42 @@ class DriftCheckRun:
             SettingsRefused: another panel is named than that of the baseline.
             RunRefused, PanelFileError: the panel file is needed.
         """
-        check, opened = facts.checks[-1].opened, facts.opened
+        check, anchors = facts.checks[-1].opened, facts.opened.anchors
         settings = self._asked.of_run(check.run_id, check.repeats)
-        wanted = frozenset(opened.anchors[pair.anchor].case_id for pair in check.pairs)
-        loaded: LoadedPanel | None = None
         if self._asked.panel_name is not None:
-            loaded = loaded_panel(settings.changed(panel_name=self._asked.panel_name), self._environ)
-        return stored_plan(
-            self._log.store(), opened.run_id, settings, loaded, environ=self._environ, opened=opened, wanted=wanted
-        )
+            self._loaded = loaded_panel(settings.changed(panel_name=self._asked.panel_name), self._environ)
+        return self.stored_plan(facts, settings, frozenset(anchors[pair.anchor].case_id for pair in check.pairs))
 
-    def end(self) -> DriftCheck:
+    def end(self) -> DriftFacts:
         """Compute and record what the check came to; its debates are over.
 
         Raises:
             EventError: a debate does not decode.
             StoreError: the store cannot be read or written.
         """
-        record = self._log.read()
-        facts, check = record.facts, record.facts.checks[-1]
-        with self._log.reading() as store:
-            votes, answered = answers_of(store, facts, check_debates(facts, check.opened.number), stream=True)
-            stream_votes = tuple(_stream_votes(store, facts))
+        facts, decider = self.read()
+        check, opened = facts.checks[-1], facts.checks[-1].opened
+        stream = [pair.debate for pair in opened.stream_pairs]
+        with self.reading() as store:
+            votes, answered = judged(store, facts.opened, facts.judgings(opened), stream)
+            sides = [
+                judged(store, facts.opened, side)[0] for side in ([pair.base for pair in opened.stream_pairs], stream)
+            ]
         if cancelled := votes.count(None):
-            return self._log.append(
-                facts.version, CheckAbandoned(number=check.opened.number, cancelled=cancelled)
-            ).checks[-1]
-        pairs, whole = len(check.opened.pairs), [one or "" for one in votes]
-        decision = record.decider.decide(facts.baseline, check, whole[:pairs], stream_votes, answered)
-        ended = CheckEnded(
-            number=check.opened.number,
-            votes=tuple(whole[:pairs]),
-            further=tuple(whole[pairs:]),
-            stream_votes=stream_votes,
-            answered=answered,
-            decision=decision,
+            return self.append(facts.version, CheckAbandoned(number=opened.number, cancelled=cancelled))
+        pairs, whole = len(opened.pairs), tuple(one or "" for one in votes)
+        stream_votes = tuple((old or SILENT)[0] + (new or SILENT)[0] for old, new in zip(*sides, strict=True))
+        return self.append(
+            facts.version,
+            CheckEnded(
+                number=opened.number,
+                votes=whole[:pairs],
+                further=whole[pairs:],
+                stream_votes=stream_votes,
+                answered=answered,
+                decision=decider.decide(facts.baseline, check, whole[:pairs], stream_votes, answered),
+            ),
         )
-        return self._log.append(facts.version, ended).checks[-1]
 
     def _pairs(self, facts: DriftFacts) -> tuple[DriftPair, ...]:
         """The anchors that were judged least often, each with its next draws: no outcome decides which."""
@@ -162,8 +180,8 @@ class DriftCheckRun:
             raise SettingsRefused("{stream_run}: this run is what others are compared with; name a later one")
         before = [pair for check in facts.checks for pair in check.opened.stream_pairs]
         used, known = {pair.base for pair in before}, {pair.debate for pair in before}
-        with self._log.reading() as store:
-            check_stream(store, run_id, opened.panel, opened.prompts)
+        with self.reading() as store:
+            check_stream(store, run_id, (opened.panel, opened.prompts))
             bases: dict[str | None, deque[str]] = defaultdict(deque)
             for row in _over(store, opened.stream):
                 if row.debate_id not in used:
@@ -172,7 +190,7 @@ class DriftCheckRun:
         found = 0
         for row in fresh:
             stratum = bases[_stratum(row, opened.stratum)]
-            if stratum and found < min(most, MOST_OF_A_STREAM):
+            if stratum and found < most:
                 found += 1
                 yield StreamPair(debate=row.debate_id, base=stratum.popleft())
         if not found:
@@ -199,9 +217,3 @@ def _over(store: EventStore, run_id: str) -> Iterator[DebateRow]:
 
 def _stratum(row: DebateRow, field: str | None) -> str | None:
     return None if field is None else next(iter(fields_of(row).get(field, ())), None)
-
-
-def _stream_votes(store: EventStore, facts: DriftFacts) -> Iterator[str]:
-    for pair in facts.checks[-1].opened.stream_pairs:
-        both = histories(store, [pair.base, pair.debate])
-        yield "".join((votes_of(facts.opened, one) or SILENT)[0] for one in both)

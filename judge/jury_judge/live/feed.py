@@ -36,7 +36,7 @@ from jury_replay.intact import intact_histories
 from jury_store.errors import StoreClosed, StoreError
 from jury_store.event_store import EventStore
 from jury_views.debate_fold import Texts
-from jury_views.live.encodings import START, Encoding, Point, chunk_point, pieces
+from jury_views.live.live_events import START, Encoding, Point, chunk_point, pieces
 
 T = TypeVar("T")
 
@@ -78,10 +78,8 @@ class EventBuffer(Generic[T]):
         """Add new events.
 
         Args:
-            events: those after `version`.
             chunks: text that a final judge wrote meanwhile; it comes before its judgment.
             numbers: number chunks and calls, whose points are known to this process alone.
-            calls: how many model calls were recorded meanwhile.
         """
         for one in events:
             if isinstance(one.event, JudgmentRendered):
@@ -153,22 +151,14 @@ class Cursor(Generic[T]):
         return self._buffer.loaded and self._buffer.over and not self._buffer.beyond(self._at)[1]
 
     async def so_far(self) -> list[T]:
-        """The items so far, without waiting for more.
-
-        Raises:
-            EventError: the debate's record cannot be read.
-        """
+        """The items so far, without waiting for more."""
         while not (self._buffer.loaded or self._buffer.ended):
             self._check()
             await self._buffer.news()
         return self._take()
 
     async def next(self) -> list[T]:
-        """The next items, at least one; none when the debate is over or the feed ends.
-
-        Raises:
-            EventError: the debate's record cannot be read.
-        """
+        """The next items, at least one; none when the debate is over or the feed ends."""
         while True:
             if self._buffer.loaded and ((items := self._take()) or self._buffer.over):
                 return items
@@ -215,7 +205,6 @@ class Feed:
     """Follows the log in `store` for all readers in this event loop.
 
     Args:
-        store: open for reading; the feed does not close it.
         most: readers at once.
     """
 
@@ -237,11 +226,7 @@ class Feed:
 
     @asynccontextmanager
     async def follow(self, debate_id: str, encoding: Encoding[T], after: Point = START) -> AsyncIterator[Cursor[T]]:
-        """A cursor over the live events of a debate after a point; it waits for a debate that is not opened yet.
-
-        Raises:
-            TooManyReaders: there are `most` readers already.
-        """
+        """A cursor over the live events of a debate after a point; it waits for a debate that is not opened yet."""
         self._check()
         if self.readers >= self._most:
             raise TooManyReaders(f"{self.readers} readers follow debates here already; come back in a minute")
@@ -291,11 +276,7 @@ class Feed:
             self._chunks[debate_id].append(text)
 
     async def caught_up(self) -> None:
-        """Wait until everything that was stored before the call is in the buffers.
-
-        Raises:
-            StoreError: the log cannot be read, or the feed was closed.
-        """
+        """Wait until everything that was stored before the call is in the buffers."""
         self._check()
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(done)

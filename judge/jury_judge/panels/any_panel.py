@@ -10,15 +10,13 @@ from jury_events.text import visible_line
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.files import LoadedPanel, check_judge, windowed
 from jury_judge.panels.ladders import load_panel_or_ladder
-from jury_judge.panels.messages import readable_message
-from jury_judge.panels.variables import Overrides, apply
+from jury_judge.panels.variables import NO_OVERRIDES, Overrides, apply
+from jury_judge.settings_model import readable_message
 from jury_store.seals.keys import PublicKey
-
-_NO_OVERRIDES = Overrides()
 
 
 def changed_panel(
-    resolved: ResolvedPanel, overrides: Overrides = _NO_OVERRIDES, models: Mapping[str, str] | None = None
+    resolved: ResolvedPanel, overrides: Overrides = NO_OVERRIDES, models: Mapping[str, str] | None = None
 ) -> ResolvedPanel:
     """The panel with `overrides` applied, and other models in some seats.
 
@@ -78,9 +76,9 @@ def any_panel(
         else LoadedPanel(resolve(panel) if isinstance(panel, PanelSpec) else panel)
     )
     if loaded.ladder is not None:
-        if overrides != Overrides():
+        if not overrides.change_nothing:
             raise PanelFileError("the panels of a ladder are certified as they are: leave overrides out")
         return loaded
-    if overrides != Overrides():
+    if not overrides.change_nothing:
         loaded = loaded._replace(resolved=changed_panel(loaded.resolved, overrides))
     return windowed(loaded)

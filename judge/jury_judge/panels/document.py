@@ -14,8 +14,8 @@ from jury_events.strict_json import JsonRefused, decode_text
 from jury_events.text import visible_line
 from jury_events.unknown_fields import first_error, hint
 from jury_judge.errors import PanelFileError
-from jury_judge.panels.messages import readable_message
 from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
+from jury_judge.settings_model import readable_message
 
 MAX_BYTES = 1 << 20
 BUNDLED_PANELS = ("documents", "current")
@@ -70,11 +70,6 @@ class PanelDocument(NamedTuple):
 def bundled_panel_text(name: str) -> str:
     """The text of one of the `BUNDLED_PANELS`."""
     return (_PRESETS / f"{name}.yaml").read_text(encoding="utf-8")
-
-
-def panel_schema_text() -> str:
-    """The JSON Schema of panel files; a test makes it from their models."""
-    return (files("jury_judge.panels") / "panel.schema.json").read_text(encoding="utf-8")
 
 
 def read_document(path: str, known: Sequence[str]) -> PanelDocument:

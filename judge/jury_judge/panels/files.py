@@ -19,10 +19,17 @@ from jury_events.text import visible_line
 from jury_events.unknown_fields import first_error
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_document, read_text
-from jury_judge.panels.messages import readable_message
 from jury_judge.panels.redaction import FIELD as REDACT
 from jury_judge.panels.redaction import NO_REDACTION, Redaction, read_redaction
-from jury_judge.panels.variables import Overrides, apply, read_variables, with_discussion, without_discussion
+from jury_judge.panels.variables import (
+    NO_OVERRIDES,
+    Overrides,
+    apply,
+    read_variables,
+    with_discussion,
+    without_discussion,
+)
+from jury_judge.settings_model import readable_message
 from jury_providers.catalogue import retirement_warnings
 from jury_providers.dialects import profiles
 from jury_providers.endpoints import ApiProtocol, Endpoint, Endpoints, ProviderName, completed, with_carriage
@@ -152,7 +159,6 @@ def _prompted(
 STAGES = "stages"
 """The field that a ladder file has, and a panel file has not."""
 
-_NO_OVERRIDES = Overrides()
 _FIELD = re.compile(r"([a-z_]+(?:\.[a-z0-9_]+)*)[:,]")
 
 
@@ -211,7 +217,7 @@ class Ladder(NamedTuple):
 def load_panel(
     name_or_path: str | None,
     environ: Mapping[str, str],
-    overrides: Overrides = _NO_OVERRIDES,
+    overrides: Overrides = NO_OVERRIDES,
     trust: Collection[PublicKey] = (),
 ) -> LoadedPanel:
     """The panel with every default filled in.

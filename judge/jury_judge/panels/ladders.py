@@ -31,7 +31,7 @@ from jury_judge.panels.digest_files import (
 )
 from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_document, read_text
 from jury_judge.panels.files import STAGES, Ladder, LoadedPanel, load_panel
-from jury_judge.panels.variables import Overrides
+from jury_judge.panels.variables import NO_OVERRIDES, Overrides
 from jury_providers.endpoints import Endpoints
 from jury_store.seals.keys import PublicKey
 
@@ -243,14 +243,13 @@ _FIELDS = (STAGES, _CERTIFICATE, _AUDIT)
 _NO_CERTIFICATE = "none"
 """Of a ladder that is judged to be calibrated on: every case goes through every stage."""
 
-_NO_OVERRIDES = Overrides()
 _Share = Annotated[float, Field(ge=0, le=1)]
 
 
 def load_panel_or_ladder(
     name_or_path: str | None,
     environ: Mapping[str, str],
-    overrides: Overrides = _NO_OVERRIDES,
+    overrides: Overrides = NO_OVERRIDES,
     trust: Collection[PublicKey] = (),
 ) -> LoadedPanel:
     """As `load_panel`; of a ladder file the first stage, with the `ladder`, whose endpoints are those of all stages."""

@@ -14,7 +14,7 @@ from jury_events.panel import Language
 from jury_judge.panels.calibration_files import with_calibration
 from jury_judge.panels.document import BUNDLED_PANELS, read_document
 from jury_judge.panels.files import field_in, with_prompts, written_spec
-from jury_judge.panels.messages import readable_message
+from jury_judge.settings_model import readable_message
 
 _HEAD = """\
 # A panel that judges in the scale {name}. The labels go from worst to best; each comes to an outcome

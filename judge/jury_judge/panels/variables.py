@@ -1,17 +1,19 @@
 """Overrides of a panel file: the documents' environment variables and explicit arguments."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import ROLE_KEYS, JudgeSpec, PanelSpec, SeatSpec, full_model_name
-from jury_debate.presets import INDEPENDENT, MAY_BE, PARALLEL_ROUNDS, checked_threshold
+from jury_debate.presets import INDEPENDENT, MAY_BE, PARALLEL_ROUNDS, PRESETS, checked_threshold
 from jury_events.nearest import did_you_mean
 from jury_events.panel import FinalMethod, Language
 from jury_events.text import condensed, visible_line
 from jury_judge.errors import PanelFileError
+from jury_judge.settings_model import Option, SettingsModel
 
 USE_COLLABORATIVE = "JURY_USE_COLLABORATIVE"
 MAX_DISCUSSION_ROUNDS = "JURY_MAX_DISCUSSION_ROUNDS"
@@ -25,19 +27,69 @@ _YES_NO = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0"
 MOST_ROUNDS = 100
 
 
-class Overrides(NamedTuple):
+_jurors = partial(Option, group="Jurors and rules")
+
+
+def _known(preset: Any) -> Any:
+    if preset not in PRESETS:
+        raise ValueError(f"must be one of {', '.join(PRESETS)}{did_you_mean(preset, PRESETS)}")
+    return preset
+
+
+class Overrides(SettingsModel):
     """Explicit arguments; None: the environment decides, then the panel file, then the preset.
 
-    `models` seat a jury of their own: see `seated`.
+    `seat_models` seat a jury of their own: see `seated`.
     """
 
-    language: Language | None = None
-    max_rounds: int | None = None
-    threshold: float | None = None
-    method: FinalMethod | None = None
-    judge_model: str | None = None
-    preset: str | None = None
-    models: tuple[str, ...] = ()
+    seat_models: Annotated[
+        tuple[str, ...],
+        _jurors(
+            help="Seat a jury on this model, as claude-haiku-5-5; repeated, on several. The first judges last.",
+            name="--model",
+            metavar="MODEL",
+        ),
+    ] = ()
+    preset: Annotated[
+        Annotated[str, AfterValidator(_known)] | None,
+        _jurors(
+            help="The rules of the discussion, with any jurors.",
+            choices=tuple(PRESETS),
+            variable=USE_COLLABORATIVE,
+            rare=True,
+        ),
+    ] = None
+    language: Annotated[Language | None, _jurors(help="Language of the prompts.", choices=("en", "ja"), rare=True)] = (
+        None
+    )
+    max_rounds: Annotated[
+        Annotated[int, Field(ge=0, le=MOST_ROUNDS)] | None,
+        _jurors(help="Discussion rounds at most.", variable=MAX_DISCUSSION_ROUNDS, rare=True),
+    ] = None
+    threshold: Annotated[
+        Annotated[float, AfterValidator(checked_threshold)] | None,
+        _jurors(
+            help="Consensus threshold: 2.0 always discusses, 0.67 accepts 2 of 3.",
+            variable=CONSENSUS_THRESHOLD,
+            rare=True,
+        ),
+    ] = None
+    method: Annotated[
+        FinalMethod | None,
+        _jurors(help="How the final judgment is made.", variable=FINAL_JUDGMENT_METHOD, rare=True),
+    ] = None
+    judge_model: Annotated[
+        str | None,
+        _jurors(help="The final judge.", metavar="PROVIDER/MODEL", variable=FINAL_JUDGE_MODEL, rare=True),
+    ] = None
+
+    @property
+    def change_nothing(self) -> bool:
+        """Whether none is given."""
+        return not any(getattr(self, name) not in {None, ()} for name in Overrides.model_fields)
+
+
+NO_OVERRIDES = Overrides()
 
 
 class PanelVariables(NamedTuple):
@@ -90,11 +142,9 @@ def seated(spec: PanelSpec, models: Sequence[str]) -> PanelSpec:
 
 def apply(spec: PanelSpec, overrides: Overrides) -> PanelSpec:
     """`spec` with the overrides applied."""
-    if overrides.threshold is not None:
-        _check_threshold(overrides.threshold)
     discussion = {"max_rounds": overrides.max_rounds, "threshold": overrides.threshold}
-    if overrides.models:
-        spec = seated(spec, overrides.models)
+    if overrides.seat_models:
+        spec = seated(spec, overrides.seat_models)
     changed = spec.model_dump(exclude_unset=True)
     _put(changed, "discussion", {key: value for key, value in discussion.items() if value is not None})
     if overrides.method is not None:
@@ -110,13 +160,6 @@ def apply(spec: PanelSpec, overrides: Overrides) -> PanelSpec:
         return PanelSpec.model_validate(changed)
     except ValidationError as error:
         raise PanelFileError(condensed(error)) from error
-
-
-def _check_threshold(threshold: float) -> None:
-    try:
-        checked_threshold(threshold)
-    except (ValueError, TypeError) as error:
-        raise PanelFileError(f"threshold: {error}") from error
 
 
 def _put(changed: dict[str, Any], table: str, values: dict[str, Any]) -> None:

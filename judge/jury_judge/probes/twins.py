@@ -10,8 +10,8 @@ from importlib.resources import files
 from itertools import cycle
 from typing import Final, NamedTuple
 
+from jury_cases.case_source import Fetch
 from jury_cases.errors import CaseFileError
-from jury_cases.outline import Fetch
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.case import Case, ExecutionResult, Scenario
 from jury_events.errors import SettingError
@@ -335,9 +335,6 @@ PROBES: Mapping[str, Probe] = {
     "no-reasoning": Probe(_in_any_scale(removed), _REASONING),
     REFLECTION: Probe(_in_any_scale(same_case)),
 }
-
-OF_ONE_MARKING = tuple(name for name in PROBES if name not in {MARKING, REFLECTION})
-"""What `all` means: `marking` and `reflection` judge every case again, and decide on a setting of the panel."""
 
 
 class AbsentTwins(NamedTuple):

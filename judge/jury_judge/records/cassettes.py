@@ -27,14 +27,10 @@ class CassetteRecords(OpenStore):
         """The cassette of a debate: every event, every text and the seal of its log (docs/cassettes.md).
 
         Args:
-            debate_id: of the debate.
             key_file: the private key that signs how long its streams are; None: the cassette does not say.
-            say: takes warnings.
 
         Raises:
             SealError: the key cannot be read, or is none.
-            DebateNotFound: there is none of that id.
-            RecordDamaged: it does not verify.
         """
         from jury_judge.replays.exporting import cassette
 
@@ -45,13 +41,7 @@ class CassetteRecords(OpenStore):
         """A debate as one page, by what `render` makes of its history and of whether it is intact.
 
         Args:
-            debate_id: of the debate.
-            render: makes the page, in chunks.
             say: takes a line where the record was altered.
-
-        Raises:
-            DebateNotFound: there is none of that id.
-            EventError: its events do not decode.
         """
         from jury_judge.replays.exporting import page
 
@@ -70,14 +60,12 @@ class CassetteRecords(OpenStore):
         """Write each debate as a cassette; a cassette that is there is replaced where it differs.
 
         Args:
-            selection: which debates.
             output: a folder, made where it is missing; for one debate a file, unless it is a folder or ends with `/`.
             key_file: the private key that signs how long the streams are, and when; None: no cassette says it.
             progress: called with the number of debates done so far.
             say: takes a line for each debate that is not written, with the reason.
 
         Raises:
-            DebateNotFound: no debate has that id, is of that run, or meets the conditions.
             OutputPathTaken: there is a file of another kind.
             CassetteError: a file cannot be written.
             SealError: the key cannot be read, or is none.
@@ -115,14 +103,11 @@ class CassetteRecords(OpenStore):
         """Write debates, ballots, exchanges, evidence and labels as files (docs/python-api.md); the rows of each table.
 
         Args:
-            selection: which debates.
             folder: made where it is missing; files of an earlier export are replaced at the end.
-            form: of the files.
             texts: with the texts of cases, requests, answers and quotations.
             progress: called with the number of debates done so far.
 
         Raises:
-            DebateNotFound: no debate has that id, is of that run, or meets the conditions.
             OutputPathTaken: a file of that name is none of such an export.
             OSError: a file cannot be written.
         """
@@ -141,9 +126,7 @@ class CassetteRecords(OpenStore):
         """Write the table of debates alone as CSV (docs/reference/tables.md); how many rows it has.
 
         Args:
-            selection: which debates.
             output: a file, which replaces an older one of this table at the end; or what takes the bytes.
-            texts: with the texts of cases.
             progress: called with the number of debates done so far.
 
         Raises:
@@ -169,7 +152,6 @@ class CassetteRecords(OpenStore):
         debate under a known id, is refused, and the others go on.
 
         Args:
-            paths: cassettes, and folders of cassettes.
             keys: take only debates that are whole under a seal by one of these keys.
             checkpoint: take only debates sealed by this checkpoint, which was kept elsewhere.
             erase: let a cassette erase texts here that its origin erased; `keys` allow it too.
@@ -179,7 +161,6 @@ class CassetteRecords(OpenStore):
         Raises:
             CassetteError: there is no such path, or a folder has no cassette.
             BadNote: the checkpoint is none.
-            StoreLocked: another process writes to the store.
         """
         from jury_judge.replays.importing import CassetteAdmission, import_cassettes
 

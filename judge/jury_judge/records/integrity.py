@@ -1,15 +1,27 @@
 """Whether the record is as it was written."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jury_events.debate_history import DebateHistory
-from jury_judge.records.open_store import OpenStore
+from jury_events.drift_facts import DriftFacts
+from jury_judge.records.open_store import OpenStore, check_debate_id, log_line
+from jury_judge.stores.stores import Say
+from jury_store.event_store import EventStore
 
 if TYPE_CHECKING:
-    from jury_judge.settings.auditing import Verification
+    from cryptography.x509 import Certificate
+
+    from jury_judge.seals.attesting import StampedSeal, WitnessedSeal
+    from jury_judge.seals.key_files import SealedLog
+    from jury_judge.seals.stored_seals import ConsistencyProof, InclusionProof, ListedSeal
+    from jury_judge.settings.auditing import Erasure, ErasureScope, Verification
+    from jury_judge.stores.erasing import ErasedTexts, PlannedErasure
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_replay.verify import VerifyReport
+    from jury_store.seals.note import WitnessKey
+
 
 Progress = Callable[[int], None]
 """Takes the number of debates done so far."""
@@ -26,7 +38,6 @@ class IntegrityRecords(OpenStore):
             progress: called now and then with the number of debates checked so far.
 
         Raises:
-            DebateNotFound: there is no such debate, or none that meets the conditions.
             BadNote: a checkpoint is none.
             StoreFailed: the database cannot be read.
         """
@@ -39,3 +50,161 @@ class IntegrityRecords(OpenStore):
         from jury_judge.stores.integrity_state import integrity_states
 
         return await self._read(integrity_states, debates)
+
+
+_RUN = "seal"
+
+
+class SealRecords(OpenStore):
+    """Signed Merkle roots over every event (RFC 6962)."""
+
+    async def seal(self, key_file: Path, last_file: Path | None = None, *, say: Say = log_line) -> "SealedLog | None":
+        """Seal everything that is stored now; None where that is nothing. Keep the note elsewhere.
+
+        Where nothing is new it is the latest seal again.
+
+        Args:
+            key_file: of the private key, as `jury_judge.seals.key_files.make_key` writes it.
+            last_file: of the key's last signature; None: beside the key.
+
+        Raises:
+            SealRefused: the log does not begin with what this key signed last, or with its latest seal.
+            SealError: a file cannot be read or written, or is not what it should be.
+        """
+        from jury_judge.seals.key_files import seal_now
+
+        return await self._write(_RUN, seal_now, key_file, last_file, say)
+
+    async def seals(self) -> "list[ListedSeal]":
+        """The seals of the log, the smallest first."""
+        from jury_judge.seals.stored_seals import listed_seals
+
+        return await self._read(listed_seals)
+
+    async def seal_note(self, size: int | None = None) -> str:
+        """The note of the seal over `size` events, None: of the latest, with the cosignatures of it.
+
+        Raises:
+            NoSeal: there is none.
+            SealRefused: it is not as it was made.
+        """
+        from jury_judge.seals.stored_seals import kept_note
+
+        return await self._read(kept_note, size)
+
+    async def prove(self, old: int, new: int | None = None) -> "ConsistencyProof":
+        """The proof that the log of the seal over `new` events, None: the latest, begins with that over `old`.
+
+        Raises:
+            NoSeal: there is no such seal.
+            SealRefused: a seal is not as it was made, or the log is not the one that was sealed.
+        """
+        from jury_judge.seals.stored_seals import prove_consistency
+
+        return await self._read(prove_consistency, old, new)
+
+    async def prove_included(self, debate_id: str) -> "InclusionProof":
+        """The proofs that a debate is under the latest seal.
+
+        Raises:
+            NoSeal: there is none, or it covers no event of the debate.
+            SealRefused: it is not as it was made, or the log is not the one that was sealed.
+        """
+        from jury_judge.seals.stored_seals import prove_inclusion
+
+        check_debate_id(debate_id)
+        return await self._read(prove_inclusion, debate_id)
+
+    async def witness(self, url: str, keys: "Sequence[WitnessKey]") -> "WitnessedSeal":
+        """Have a witness cosign the latest seal (C2SP tlog-witness), and keep its cosignature beside the seal.
+
+        Args:
+            keys: of the witness, as `jury_judge.seals.key_files.read_witnesses` reads them.
+
+        Raises:
+            NoSeal: there is none.
+            SealRefused: it is not as it was made, or the witness has seen a log that this one does not begin with.
+            AttestationFailed: the witness cannot be reached, refuses, or answers with no cosignature by these keys.
+        """
+        from jury_judge.seals.attesting import have_witnessed
+
+        return await self._write(_RUN, have_witnessed, url, keys)
+
+    async def timestamp(self, url: str, authorities: "Sequence[Certificate]" = ()) -> "StampedSeal":
+        """Have a time-stamping authority stamp the latest seal (RFC 3161), and keep its answer beside the seal.
+
+        Args:
+            authorities: the answer must be under one of these certificates; (): its signature is not checked.
+
+        Raises:
+            NoSeal: there is none.
+            SealRefused: it is not as it was made.
+            AttestationFailed: the authority cannot be reached, refuses, or answers something else.
+        """
+        from jury_judge.seals.attesting import have_stamped
+
+        return await self._write(_RUN, have_stamped, url, authorities)
+
+
+class ErasureRecords(OpenStore):
+    """Erasure of texts; ids, labels, verdicts and scores stay, and the log still verifies (docs/erasure.md)."""
+
+    async def plan_erasure(self, scope: "ErasureScope") -> "PlannedErasure":
+        """What an erasure would delete; nothing is written.
+
+        Raises:
+            ErasureRefused: the debate has no such exchange or review.
+        """
+        from jury_judge.stores.erasing import planned
+
+        return await self._read(planned, scope)
+
+    async def erase(
+        self,
+        asked: "Erasure",
+        *,
+        agrees: "Callable[[PlannedErasure], bool]" = lambda _plan: True,
+        say: Say = log_line,
+    ) -> "ErasedTexts | None":
+        """Erase texts for good; calling it again finishes what was interrupted. The store need not be open.
+
+        Args:
+            asked: whose texts, by whose order and why.
+            agrees: called once with what will be deleted; where it returns False, nothing is, and the result is None.
+            say: takes a line where deleted bytes may still be in the store's files.
+
+        Raises:
+            ErasureRefused: the debate has no such exchange or review, or the order cannot be recorded.
+            MayNotErase: the user may not delete texts; nothing is recorded.
+        """
+        from jury_judge.stores.erasing import erased
+
+        return await self._write("erase", erased, asked, agrees, say)
+
+
+class DriftRecords(OpenStore):
+    """Baselines of the store, with their checks; each decision is computed again from the recorded votes."""
+
+    async def drift(self, drift_id: str) -> DriftFacts:
+        """A baseline and its checks.
+
+        Raises:
+            MalformedBody: it was altered.
+        """
+        return await self._read(_one, drift_id)
+
+    async def drifts(self) -> list[DriftFacts]:
+        """All baselines, by id; raises as `drift`."""
+        return await self._read(_all)
+
+
+def _one(store: EventStore, drift_id: str) -> DriftFacts:
+    from jury_replay.drift_checks import intact_drift
+
+    return intact_drift(store, drift_id).facts
+
+
+def _all(store: EventStore) -> list[DriftFacts]:
+    from jury_judge.stores.drift_checks import baselines
+
+    return list(baselines(store))

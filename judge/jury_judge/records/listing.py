@@ -1,18 +1,30 @@
 """Lists of debates and runs, and what they add up to."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jury_events.conditions import Condition, admitted
+from jury_events.drift_facts import DriftFacts
 from jury_events.errors import DebateNotFound
-from jury_judge.records.open_store import OpenStore
+from jury_events.ids import debate_stream, is_run_id, run_stream
+from jury_events.run_facts import RunFacts, run_facts
+from jury_judge.records.open_store import OpenStore, Where, conditions_of, log_line
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.event_store import EventStore
 from jury_store.list_order import NEWEST, PageCursor, SortOrder
+from jury_store.run_registry import open_registry
 
 if TYPE_CHECKING:
     from jury_judge.comparisons.comparison import Excerpt
     from jury_judge.comparisons.run_comparison import Group
+    from jury_judge.live.feed import Beginning
+    from jury_judge.runs.cancelling import Cancelled
+    from jury_judge.runs.live_run import ListedRun, LiveRun
+    from jury_judge.stores.stores import Say
+
 
 _PAGE = 1000
 _TEXTS = 50
@@ -50,10 +62,7 @@ class ListRecords(OpenStore):
 
         Args:
             chosen: which debates; those in quarantine are left out unless asked for.
-            sorted_by: the column, and the direction.
-            limit: at most so many.
             after: where an earlier list ended: `sorted_by.cursor` of its last row.
-            with_reasons: read why each verdict came, too.
         """
         some_at_once = _TEXTS if chosen.search or with_reasons else _PAGE
         left = limit if limit is not None else 2**62
@@ -69,11 +78,7 @@ class ListRecords(OpenStore):
         return bool(await self._read(_page, chosen, NEWEST, limit=1))
 
     async def check_run(self, run_id: str) -> None:
-        """Check that a run has a debate, in quarantine or not.
-
-        Raises:
-            DebateNotFound: it has none.
-        """
+        """Check that a run has a debate, in quarantine or not."""
         chosen = DebateFilter(run_id=run_id, waiting=None)
         if not await self.has_debates(chosen) and not await self.has_debates(chosen._replace(quarantined=True)):
             raise DebateNotFound(f"there is no run {run_id!r} in this store; `jury list --runs` lists the runs")
@@ -83,7 +88,6 @@ class ListRecords(OpenStore):
 
         Args:
             by: the field, as `tags` or `metadata.level` (docs/filtering.md).
-            chosen: which debates.
         """
         return await self._read(_groups, by, chosen)
 
@@ -156,3 +160,149 @@ def _run_rows(store: EventStore) -> list[RunRow]:
 
 def _search_lag(store: EventStore) -> int:
     return store.search_lag()
+
+
+_EVERY = 1.0
+"""Seconds between two readings of a run's figures."""
+
+
+class RunRecords(OpenStore):
+    """Runs of the store, whichever process executes them."""
+
+    async def runs(self) -> "list[ListedRun]":
+        """Every run, the newest first: its counts, its cost, and the process that executes it."""
+        return await self._read(_listed, self.store_url)
+
+    async def run_counts(self, run_id: str) -> RunRow | None:
+        """The counts of a run; None where no debate of it was opened."""
+        return await self._read(_run_counts, run_id)
+
+    async def recorded_runs(self) -> dict[str, RunFacts]:
+        """What the streams of runs say, by id: who judges, how much is listed, who cancelled it, its end."""
+        return await self._read(_recorded_runs)
+
+    async def is_run(self, name: str) -> bool:
+        """Whether a run has this name, also one that a process executes and whose first debate is not open yet."""
+        return await self._read(_is_run, self.store_url, name)
+
+    async def missing_debates(self, debate_ids: Sequence[str]) -> list[str]:
+        """Those of these ids that no debate of the store has."""
+        return await self._read(_missing, debate_ids)
+
+    async def watch_run(self, run_id: str, *, every: float = _EVERY) -> "AsyncGenerator[LiveRun, None]":
+        """The live figures of a run, again and again, until no process executes it; the last are those of its end.
+
+        Args:
+            every: seconds between two readings.
+        """
+        from jury_judge.runs.live_run import LiveRunReader
+
+        with closing(LiveRunReader(self.store, self.store_url, run_id)) as reader:
+            while True:
+                live = await self._blocking(reader.read)
+                yield live
+                if live.state != "running":
+                    return
+                await asyncio.sleep(every)
+
+    async def open_debates(self, *, run_id: str | None = None, where: Where = ()) -> AsyncGenerator[str, None]:
+        """The ids of the debates that began and are not over, then of each that begins; it never ends by itself.
+
+        Args:
+            where: conditions on the cases (docs/filtering.md); all must be met.
+        """
+        conditions = conditions_of(where)
+        found: asyncio.Queue[str] = asyncio.Queue()
+        known: set[str] = set()
+
+        def begins(beginning: "Beginning") -> None:
+            if run_id in {None, beginning.run_id} and admitted(conditions, beginning.values):
+                found.put_nowait(beginning.debate_id)
+
+        async with self.feed.beginnings(begins):
+            after = 0
+            while rows := await self._read(_unfinished, run_id, conditions, after):
+                for row in rows:
+                    known.add(row.debate_id)
+                    yield row.debate_id
+                after = rows[-1].position
+            while True:
+                # One that began during the reading of the list is in both.
+                if (debate_id := await found.get()) not in known:
+                    yield debate_id
+
+    async def cancel(self, run_id: str, *, by: str | None = None, say: "Say" = log_line) -> "Cancelled":
+        """Cancel every debate of a run that is not over, also while another process executes it.
+
+        Returns once all of them are over. Answers of calls in flight are still recorded.
+
+        Args:
+            by: who cancels it, for the record; None: the login name.
+            say: takes a line for the user when another process has to do it; by default the log does.
+
+        Raises:
+            RunRefused: the process that executed the run ended, and another one took it up meanwhile.
+        """
+        from jury_judge.runs.cancelling import cancel_run, canceller
+
+        return await cancel_run(self.store, self.store_url, run_id, canceller(by), say)
+
+    async def drift(self, drift_id: str) -> DriftFacts:
+        """A baseline of drift checks; each decision is computed again from the recorded votes.
+
+        Raises:
+            DebateNotFound: there is none of that id.
+            MalformedBody: it was altered.
+            StoreError: the store cannot be read.
+        """
+        return await self._read(_drift, drift_id)
+
+    async def drifts(self) -> list[DriftFacts]:
+        """All baselines, by id; raises as `drift`."""
+        return await self._read(_drifts)
+
+
+def _drift(store: EventStore, drift_id: str) -> DriftFacts:
+    from jury_replay.drift_checks import intact_drift
+
+    return intact_drift(store, drift_id).facts
+
+
+def _drifts(store: EventStore) -> list[DriftFacts]:
+    from jury_judge.stores.drift_checks import baselines
+
+    return list(baselines(store))
+
+
+def _listed(store: EventStore, url: str) -> "list[ListedRun]":
+    from jury_judge.runs.live_run import listed_runs
+
+    with closing(open_registry(url)) as registry:
+        return listed_runs(store, registry)
+
+
+def _run_counts(store: EventStore, run_id: str) -> RunRow | None:
+    return store.run(run_id)
+
+
+def _is_run(store: EventStore, url: str, name: str) -> bool:
+    if not is_run_id(name):
+        return False
+    if store.run(name) is not None:
+        return True
+    with closing(open_registry(url)) as registry:
+        return bool(registry.holders([name]))
+
+
+def _recorded_runs(store: EventStore) -> dict[str, RunFacts]:
+    found = {run_id: run_facts(store.read_stream(run_stream(run_id))) for run_id in store.run_ids()}
+    return {run_id: facts for run_id, facts in found.items() if facts is not None}
+
+
+def _missing(store: EventStore, debate_ids: Sequence[str]) -> list[str]:
+    heads = store.heads([debate_stream(one) for one in debate_ids])
+    return [one for one in debate_ids if debate_stream(one) not in heads]
+
+
+def _unfinished(store: EventStore, run_id: str | None, where: tuple[Condition, ...], after: int) -> list[DebateRow]:
+    return store.debates(run_id=run_id, unfinished=True, where=where, after=after)

@@ -34,7 +34,6 @@ class OpenStore(BlockingWork):
     """A store, open for reading in `async with`; other processes may write to it meanwhile.
 
     Args:
-        store_url: `sqlite:///PATH` or `postgresql://…`.
         create: create the store where there is none; else that is an error.
         threads: read in threads, so that the event loop goes on meanwhile. Without, reading blocks the loop, and a
             Ctrl-C ends it at once: for a program that does nothing else, as the command.
@@ -56,8 +55,6 @@ class OpenStore(BlockingWork):
         """Records of a store that is open, with its feed; its opener closes both.
 
         Args:
-            store: open for reading.
-            feed: over this store.
             store_url: of the store; "" where it is in memory.
         """
         records = cls(store_url)
@@ -93,7 +90,6 @@ class OpenStore(BlockingWork):
 
         Raises:
             JuryClosed: it is open already.
-            StoreError: it cannot be opened or created.
         """
         if self._store is not None:
             raise JuryClosed(f"this {type(self).__name__} is open already: use it, or create another one")
@@ -157,21 +153,13 @@ def log_line(line: str) -> None:
 
 
 def conditions_of(where: Where, *, recorded: bool = False) -> tuple[Condition, ...]:
-    """The conditions, parsed; `recorded` as in `parse_condition`.
-
-    Raises:
-        BadCondition: one is not valid.
-    """
+    """The conditions, parsed; `recorded` as in `parse_condition`."""
     texts = (where,) if isinstance(where, str | Condition) else where
     return parse_conditions(map(str, texts), recorded=recorded)
 
 
 def check_debate_id(debate_id: Any) -> None:
-    """Refuse an invalid debate id.
-
-    Raises:
-        SettingError: it is invalid.
-    """
+    """Refuse an invalid debate id."""
     from pydantic import TypeAdapter, ValidationError
 
     from jury_events.text import condensed

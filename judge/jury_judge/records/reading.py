@@ -15,7 +15,7 @@ from jury_store.list_order import NEWEST
 
 if TYPE_CHECKING:
     from jury_events.debate_history import DebateHistory
-    from jury_views.live.encodings import LiveEvent
+    from jury_views.live.live_events import LiveEvent
     from jury_views.result_models import DebateResult
 
 _PAGE = 1000
@@ -45,12 +45,10 @@ class ReadRecords(OpenStore):
             follow: wait for more; else yield those so far.
 
         Raises:
-            SettingError: not a valid debate id.
             BadPoint: `after` is not the id of a live event.
-            RecordDamaged: what is recorded of it was altered.
             TooManyReaders: too many follow debates already.
         """
-        from jury_views.live.encodings import LIVE_EVENTS, START, parse_point
+        from jury_views.live.live_events import LIVE_EVENTS, START, parse_point
 
         check_debate_id(debate_id)
         point = START if after is None else parse_point(after)
@@ -63,20 +61,11 @@ class ReadRecords(OpenStore):
                 yield one
 
     async def named(self, name: str) -> "NamedDebate":
-        """The debate that a person means: by its id, else the newest one of the case of that id.
-
-        Raises:
-            DebateNotFound: there is none; the message says where it is the id of a run, and which ids are like it.
-        """
+        """The debate that a person means: by its id, else the newest one of the case of that id."""
         return await self._read(_named, name)
 
     async def read(self, debate_id: str) -> "DebateHistory":
-        """The recorded history of a debate: its events, model calls and texts, checked against their hashes.
-
-        Raises:
-            DebateNotFound: there is none of that id; the message says where it is the id of a run.
-            RecordDamaged: it was altered; `jury verify` says where.
-        """
+        """The recorded history of a debate: its events, model calls and texts, checked against their hashes."""
         check_debate_id(debate_id)
         return await self._read(_checked_history, debate_id)
 
@@ -84,20 +73,12 @@ class ReadRecords(OpenStore):
         """The same as it is stored, altered or not: `integrity_states` says whether it was.
 
         What does not decode raises an error when it is used, and the rest can be read.
-
-        Raises:
-            DebateNotFound: there is none of that id.
         """
         check_debate_id(debate_id)
         return await self._read(_history, debate_id)
 
     async def result(self, debate_id: str) -> "DebateResult":
-        """The result of a debate, so far if it is not over.
-
-        Raises:
-            DebateNotFound: there is none of that id.
-            RecordDamaged: it was altered; `jury verify` says where.
-        """
+        """The result of a debate, so far if it is not over."""
         check_debate_id(debate_id)
         return await self._read(_result, debate_id)
 
@@ -116,13 +97,9 @@ class ReadRecords(OpenStore):
         """One row a debate, in the order in which they opened; read page by page.
 
         Args:
-            run_id: only those of this run.
             where: conditions on the cases and the evidence (docs/filtering.md), as `"tags~refund"` or
                 `"evidence=not_found"`; all must be met.
             unfinished: only those that are not completed, failed or cancelled.
-
-        Raises:
-            BadCondition: not a valid condition.
         """
         conditions = conditions_of(where, recorded=True)
         after = 0

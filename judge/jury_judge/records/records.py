@@ -1,17 +1,11 @@
 """`Records`: everything that can be done with the debates of a store without calling a model."""
 
 from jury_judge.records.cassettes import CassetteRecords
-from jury_judge.records.comparisons import CompareRecords
-from jury_judge.records.drift import DriftRecords
-from jury_judge.records.erasure import ErasureRecords
-from jury_judge.records.integrity import IntegrityRecords
-from jury_judge.records.listing import ListRecords
+from jury_judge.records.integrity import ErasureRecords, IntegrityRecords, SealRecords
+from jury_judge.records.listing import ListRecords, RunRecords
 from jury_judge.records.reading import ReadRecords
-from jury_judge.records.replays import ReplayRecords
+from jury_judge.records.replays import CompareRecords, ReplayRecords, ScoreRecords
 from jury_judge.records.reviews import ReviewRecords
-from jury_judge.records.runs import RunRecords
-from jury_judge.records.scores import ScoreRecords
-from jury_judge.records.seals import SealRecords
 from jury_judge.records.votes import VoteRecords
 
 
@@ -27,13 +21,11 @@ class Records(
     SealRecords,
     CassetteRecords,
     ScoreRecords,
-    DriftRecords,
     ErasureRecords,
 ):
     """The debates of a store, open for reading in `async with`; other processes may write to it meanwhile.
 
     Args:
-        store_url: `sqlite:///PATH` or `postgresql://…`.
         create: create the store where there is none; else that is an error.
         threads: read in threads, so that the event loop goes on meanwhile. Without, reading blocks the loop, and a
             Ctrl-C ends it at once: for a program that does nothing else, as the command.

@@ -30,17 +30,13 @@ class ReviewRecords(OpenStore):
         """Record a person's verdict; the same verdict, reason and item of the same person again is no new review.
 
         Args:
-            debate_id: of a debate that has ended.
-            new: what the reviewer says.
             say: takes a line when another process writes to the store, and is asked to record it.
 
         Raises:
-            DebateNotFound: there is no such debate.
             ReasonRefused: the reason is too long, or not valid Unicode.
             ReviewRefused: the debate has not ended or is in quarantine; it has no such decisive item, or the verdict is
                 a pass; another value cannot be recorded; or the review is said to be blind, and its reviewer reviewed a
                 debate of the same case before.
-            StoreError: the store cannot be written, as while another process writes to it that takes no requests.
         """
         check_debate_id(debate_id)
         return await self._recorder(say).record(debate_id, new)
@@ -50,16 +46,8 @@ class ReviewRecords(OpenStore):
     ) -> "AssignedReview":
         """Ask a person for a review; an assignment of that person that is there already stays.
 
-        Args:
-            debate_id: of any debate.
-            reviewer: who is asked.
-            by: who asks.
-            say: as of `review`.
-
         Raises:
-            DebateNotFound: there is no such debate.
             ReviewRefused: it is in quarantine, or a value cannot be recorded.
-            StoreError: the store cannot be written.
         """
         check_debate_id(debate_id)
         return await self._recorder(say).assign(debate_id, reviewer, by=by)
@@ -70,16 +58,10 @@ class ReviewRecords(OpenStore):
         """Withdraw a review or an assignment: it counts no more, and stays in the log.
 
         Args:
-            debate_id: of the debate.
-            number: of the review or assignment.
-            by: who withdraws it.
             reason: why; "": not said.
-            say: as of `review`.
 
         Raises:
-            DebateNotFound: there is no such debate.
             ReviewRefused: it has no such review or assignment that counts, or a value cannot be recorded.
-            StoreError: the store cannot be written.
         """
         check_debate_id(debate_id)
         await self._recorder(say).withdraw(debate_id, number, by=by, reason=reason)
@@ -97,10 +79,8 @@ class ReviewRecords(OpenStore):
 
         Args:
             reviewer: whose queue; None: of all people.
-            chosen: which debates.
             reviews: how many people are to review a debate: 2 for double review.
             sampled: only those that were drawn at random for the person.
-            limit: at most so many.
         """
         from jury_judge.reviews.blindness import partial_items
         from jury_judge.reviews.review_queue import review_queue
@@ -114,9 +94,6 @@ class ReviewRecords(OpenStore):
 
         Returns:
             The debate's own id where the person reviewed that; None: they reviewed no debate of the case.
-
-        Raises:
-            EventError: a review does not decode.
         """
         from jury_judge.reviews.blindness import reviewed_same_case
 
@@ -136,19 +113,14 @@ class ReviewRecords(OpenStore):
         """Draw cases at random for a person, and record the assignments that are not there yet.
 
         Args:
-            reviewer: for whom.
-            size: how many cases.
             seed: 0 or more; the same seed draws the same cases, and a larger sample contains the smaller one.
             by_verdict: as many of each verdict of the jury, which counts by its share of the cases.
-            chosen: of which debates.
-            say: as of `review`.
 
         Returns:
             The sample of all cases, or one a verdict.
 
         Raises:
             ReviewRefused: there are fewer cases; or a debate is in quarantine.
-            StoreError: the store cannot be written.
         """
         from jury_judge.reviews.random_draws import draw_by_verdict, draw_sample
 
@@ -164,7 +136,6 @@ class ReviewRecords(OpenStore):
         """One debate for a review, whether the queue has it or not.
 
         Raises:
-            DebateNotFound: there is none of that id.
             ReviewRefused: it has not ended, or is in quarantine.
         """
         from jury_judge.reviews.review_changes import check_reviewable
@@ -184,7 +155,6 @@ class ReviewRecords(OpenStore):
         """Whether the people agree who reviewed the same debates; intervals are 95 %, over clusters of cases.
 
         Raises:
-            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
             ReviewRefused: no debate has a review.
         """
         from jury_judge.extras import check_statistics

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from jury_analysis.panel_worth import PanelWorth
     from jury_analysis.run_probes import RunProbes
     from jury_judge.settings.run import ProbeSettings
-    from jury_judge.statistics.calibrating import FoundCalibration
-    from jury_judge.statistics.ladder_calibrating import FoundLadder
+    from jury_judge.statistics.calibrating import FoundCalibration, FoundLadder
     from jury_judge.statistics.statistics_groups import GroupedStatistics
     from jury_views.gate_view import NamedGate
     from jury_views.true_gate_view import NamedTrueGate
@@ -40,7 +39,6 @@ class VoteReports:
     Settings name runs of a store, which is opened for reading, or files of votes (docs/votes.md).
 
     Args:
-        say: takes remarks, a line each.
         threads: work in threads, so that the event loop goes on meanwhile. Without, the work blocks the loop, and a
             Ctrl-C ends it at once: for a program that does nothing else, as the command.
     """
@@ -58,7 +56,6 @@ class VoteReports:
             output: a Parquet file; an older file of votes is replaced.
 
         Raises:
-            CaseFileError, VotesNotAlike: a file, row or value cannot be used.
             OutputPathTaken: `output` is something other than such a file.
             OSError: it cannot be written.
         """
@@ -70,11 +67,6 @@ class VoteReports:
         """Agreement, accuracy, confidence, discussion, for each group that is asked for.
 
         Raises:
-            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
-            StoreError, DebateNotFound: there is no such store, run or debate.
-            CaseFileError, VotesNotAlike: a file cannot be used.
-            SettingError: there is no vote of a seat, or no label is of a case with votes.
-            AnalysisError: all debates are simulated, or of different panels, and the settings do not ask for them.
             OutputPathTaken: `parquet` is something other than a file of ballots.
         """
         check_statistics("jury stats")
@@ -97,9 +89,6 @@ class VoteReports:
     async def true_gate(self, asked: GateSettings) -> "NamedTrueGate":
         """Whether the rate at which people give a label keeps a limit, by the labels of a random draw
         (docs/gate-on-a-true-rate.md).
-
-        Args:
-            asked: with `true`.
 
         Raises:
             As `stats`; SettingError also: the claim cannot be read, or nothing is known to be drawn.
@@ -126,7 +115,6 @@ class VoteReports:
 
         Raises:
             As `stats`; AnalysisError also: there are too few labels, or parts overlap.
-            SettingError: the debates were judged under a calibration.
         """
         check_statistics("jury calibrate")
         from jury_judge.statistics.vote_reports import calibration_report
@@ -135,9 +123,6 @@ class VoteReports:
 
     async def calibrate_stages(self, asked: CalibrationSettings) -> "FoundLadder":
         """From which agreement on the verdict of each stage of a ladder may stand, by outcome (docs/stages.md).
-
-        Args:
-            asked: with `stages` and `promises`.
 
         Raises:
             As `calibrate`; AnalysisError also: the stages judged different cases.
@@ -151,7 +136,6 @@ class VoteReports:
         """What each seat and round is worth, and which smaller panels would have done (docs/seat-value.md).
 
         Args:
-            asked: the votes, and what is counted.
             counted: called for each debate of a store that was recounted.
 
         Raises:
@@ -166,9 +150,6 @@ class VoteReports:
         """What the twins of a run show, and what its votes say alone (docs/probes.md). Nothing is judged.
 
         Raises:
-            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
-            StoreError, DebateNotFound: there is no such store, or the run has no finished debate.
-            CaseFileError, VotesNotAlike: a file of labels cannot be used.
             OnlySimulated: all debates are simulated, and the settings do not ask for them.
         """
         check_statistics("jury probe")
@@ -183,11 +164,7 @@ class VoteReports:
 
 
 def report_schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of a report, by its name: of `jury_analysis.report_object.REPORTS`.
-
-    Raises:
-        ExtraMissing: the packages of `jury-judge[stats]` are not installed.
-    """
+    """The JSON Schema of a report, by its name: of `jury_analysis.report_object.REPORTS`."""
     check_statistics(f"the schema of {name}")
     from jury_analysis import report_object
 

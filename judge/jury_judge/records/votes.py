@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from jury_analysis.panel_worth import PanelWorth, WorthOptions
     from jury_analysis.statistics import StatisticsOptions
     from jury_judge.settings.statistics import Count
-    from jury_judge.statistics.calibrating import FoundCalibration
+    from jury_judge.statistics.calibrating import FoundCalibration, FoundLadder
     from jury_judge.statistics.gates import AssumedVariation
-    from jury_judge.statistics.ladder_calibrating import FoundLadder
     from jury_judge.statistics.statistics_groups import ShownStatistics
     from jury_judge.tables.ballot_table import BallotFrame
 
@@ -36,9 +35,6 @@ class VoteRecords(OpenStore):
         Args:
             filter: which debates; those in quarantine are left out unless asked for.
             unfinished: also debates that have not ended, with their votes so far.
-
-        Raises:
-            StoreDamaged: the table of ballots was altered.
         """
         from jury_analysis.ballots import decoded
         from jury_judge.tables.ballot_table import ballot_table
@@ -46,15 +42,7 @@ class VoteRecords(OpenStore):
         return decoded(await self._read(ballot_table, filter, ended_only=not unfinished))
 
     async def ballot_frame(self, filter: DebateFilter = EVERY_DEBATE, *, unfinished: bool = False) -> "BallotFrame":  # noqa: A002  (as of `ballots`)
-        """`ballots` for notebooks: shown as a table, and converted to pandas and polars.
-
-        Args:
-            filter: as of `ballots`.
-            unfinished: as of `ballots`.
-
-        Raises:
-            StoreDamaged: the table of ballots was altered.
-        """
+        """`ballots` for notebooks: shown as a table, and converted to pandas and polars."""
         from jury_judge.tables.ballot_table import BallotFrame
 
         return BallotFrame(await self.ballots(filter, unfinished=unfinished))
@@ -78,15 +66,8 @@ class VoteRecords(OpenStore):
             run_ids: only those of these runs; (): of any.
             seats: only the votes of these seats, and of the final judge; (): of all.
             labels: rows of `jury_analysis.label_schema.LABELS`, which win over the labels of the cases.
-            options: the defaults if None.
             count: labels or outcomes of debates under a scale of the panel's own, in which the labels are then; None:
                 labels, where all debates are of one scale.
-
-        Raises:
-            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
-            DebateNotFound: there is no such debate.
-            SettingError: no debate has a seat of that name, or labels of several scales are to be counted.
-            AnalysisError: all debates are simulated, or of different panels, and the options do not ask for them.
         """
         from jury_judge.extras import check_statistics
 
@@ -120,17 +101,9 @@ class VoteRecords(OpenStore):
         Its `file_bytes()` are what a panel takes as `final.calibration`.
 
         Args:
-            filter: which debates, of one panel without calibration.
             run_ids: only those of these runs; (): of any.
             labels: rows of `jury_analysis.labels.LABELS`, which win over the labels of the cases.
-            options: the defaults if None.
             count: labels or outcomes of debates under a scale of the panel's own.
-
-        Raises:
-            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
-            DebateNotFound: there is no such debate.
-            SettingError: the debates were judged under a calibration.
-            AnalysisError: there are too few labels, parts overlap, all debates are simulated, or of several panels.
         """
         from jury_judge.extras import check_statistics
 
@@ -154,20 +127,12 @@ class VoteRecords(OpenStore):
         Args:
             stages: the run of each stage, from the cheapest on, over all labelled cases; of panels without calibration.
                 Or one run by the ladder without a certificate, whose later stages may have seen the earlier votes.
-            options: what is promised.
-            filter: which debates of the runs.
             labels: rows of `jury_analysis.labels.LABELS`, which win over the labels of the cases.
-
-        Raises:
-            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
-            DebateNotFound: a run has no finished debate.
-            SettingError: the debates were judged under a calibration, or as stages of a certified ladder.
-            AnalysisError: there are too few labels, or the stages judged different cases.
         """
         from jury_judge.extras import check_statistics
 
         check_statistics("calibrate_stages()")
-        from jury_judge.statistics.ladder_calibrating import calibrate_stored_stages
+        from jury_judge.statistics.calibrating import calibrate_stored_stages
 
         return await self._read(calibrate_stored_stages, tuple(stages), labels, options, filter)
 
@@ -183,16 +148,9 @@ class VoteRecords(OpenStore):
         """Whether a run's final verdicts are worse than those of another, over the cases of both (docs/gate.md).
 
         Args:
-            base: the run that is taken as good.
-            candidate: the run that may be worse.
             labels: rows of `jury_analysis.labels.LABELS`, which win over the labels of the cases.
             options: metric, margin and what is counted; the defaults if None.
             count: labels or outcomes of debates under a scale of the panels' own.
-
-        Raises:
-            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
-            DebateNotFound: a run has no finished debate.
-            AnalysisError: the runs cannot be paired, or the metric cannot be had.
         """
         from jury_judge.extras import check_statistics
 
@@ -216,12 +174,7 @@ class VoteRecords(OpenStore):
         """What so many cases could find in a gate; how much pairs vary is measured on what was judged.
 
         Args:
-            cases: how many are planned.
-            base: a run.
             candidate: the run that may be worse; None: repeats of the base say how much pairs vary.
-            labels: as of `gate`.
-            options: as of `gate`.
-            assumed: where nothing is measured.
 
         Raises:
             As `gate`; SettingError also: clusters are assumed where they are measured.
@@ -246,16 +199,7 @@ class VoteRecords(OpenStore):
         """What each seat and round is worth, and which smaller panels would have done (docs/seat-value.md).
 
         Args:
-            filter: which debates, of one panel.
             run_ids: only those of these runs; (): of any.
-            labels: as of `stats`.
-            options: the defaults if None.
-
-        Raises:
-            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
-            DebateNotFound: there is no such debate.
-            RecordDamaged: the record of a debate cannot be used.
-            AnalysisError: all debates are simulated, or of several panels.
         """
         from jury_judge.extras import check_statistics
 

@@ -7,8 +7,8 @@ from jury_debate.rules_registry import rules_of
 from jury_events.conditions import Condition
 from jury_judge.blocking import BlockingWork
 from jury_judge.replays.grids import grid_of
-from jury_replay.cassettes.choosing import is_chosen
-from jury_replay.cassettes.library import cassettes_in
+from jury_replay.cassettes.reading import is_chosen
+from jury_replay.cassettes.writing import cassettes_in
 from jury_replay.errors import CassetteError
 from jury_replay.regression import Regressed, accept, regress
 

@@ -7,18 +7,16 @@ from typing import BinaryIO, Literal, NamedTuple, Protocol
 from jury_actors.effects import Effects
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound, EventError, JuryError
-from jury_events.ids import run_stream
+from jury_events.ids import drift_stream, run_stream
 from jury_events.run_facts import run_facts
 from jury_judge.seals.key_files import read_private_key
 from jury_judge.stores.debates import must_exist
 from jury_judge.stores.integrity_state import IntegrityState, integrity_states
 from jury_judge.stores.stores import Say
-from jury_replay.cassettes.lengths import SignLengths, signing
-from jury_replay.cassettes.library import put
-from jury_replay.cassettes.lines import BATCH_SUFFIX, BEGINS, RUN_SUFFIX, SUFFIX
+from jury_replay.cassettes.lines import BATCH_SUFFIX, BEGINS, DRIFT_SUFFIX, RUN_SUFFIX, SUFFIX, SignLengths, signing
 from jury_replay.cassettes.provenance import Provenance
-from jury_replay.cassettes.run_cassettes import write_run_cassette
-from jury_replay.cassettes.writing import write_cassette
+from jury_replay.cassettes.stream_cassettes import write_stream_cassette
+from jury_replay.cassettes.writing import put, write_cassette
 from jury_replay.errors import RecordDamaged
 from jury_replay.intact import intact_histories
 from jury_replay.output_path import check_output_path
@@ -132,12 +130,27 @@ def export_cassettes(
     for batch_id in store.batch_ids(selection.run_id):
         (history,) = store.histories([batch_id])
         put(Path(output) / f"{batch_id}{BATCH_SUFFIX}", documents.of(history).content)
-    return exported._replace(refused=(*exported.refused, *_runs_exported(store, selection.run_id, output, say)))
+    return exported._replace(refused=(*exported.refused, *_streams_exported(store, selection.run_id, output, say)))
 
 
-def _runs_exported(store: EventStore, run_id: str | None, output: str, say: Say) -> Iterator[RecordDamaged]:
-    """Write the files of runs, with their lists; yields why some have none."""
+def _streams_exported(store: EventStore, run_id: str | None, output: str, say: Say) -> Iterator[RecordDamaged]:
+    """Write the files of runs, with their lists, and of baselines of which they are; yields why some have none."""
+    files = list(_runs_to_export(store, run_id, say))
+    files += [
+        (drift_stream(one), f"{one}{DRIFT_SUFFIX}")
+        for one in store.drift_ids()
+        if run_id is None or run_id.startswith(f"{one}.")
+    ]
     provenance = Provenance(store)
+    for stream, name in files:
+        try:
+            put(Path(output) / name, write_stream_cassette(store, stream, provenance))
+        except RecordDamaged as error:
+            say(f"jury: {error}")
+            yield error
+
+
+def _runs_to_export(store: EventStore, run_id: str | None, say: Say) -> Iterator[tuple[str, str]]:
     for one in store.run_ids() if run_id is None else [run_id]:
         facts = run_facts(store.read_stream(run_stream(one)))
         if facts is None:
@@ -145,11 +158,7 @@ def _runs_exported(store: EventStore, run_id: str | None, output: str, say: Say)
         if facts.imports:
             say(f"jury: run {one} was imported: pass on the file {one}{RUN_SUFFIX} that it came in")
             continue
-        try:
-            put(Path(output) / f"{one}{RUN_SUFFIX}", write_run_cassette(store, one, provenance))
-        except RecordDamaged as error:
-            say(f"jury: {error}")
-            yield error
+        yield run_stream(one), f"{one}{RUN_SUFFIX}"
 
 
 def export_pages(

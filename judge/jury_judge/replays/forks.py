@@ -11,9 +11,8 @@ from jury_events.debate_history import DebateHistory
 from jury_events.ids import debate_stream
 from jury_events.parts import SALT_BYTES
 from jury_judge.errors import BranchTaken
-from jury_replay.fork import Branch, branch_id, branch_off
+from jury_replay.fork import Branch, ForkOrigin, branch_id, branch_off
 from jury_replay.intact import intact_history
-from jury_replay.origin import ForkOrigin
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
 from jury_views.debate_fold import folded

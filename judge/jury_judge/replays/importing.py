@@ -5,21 +5,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from jury_events.drift_facts import DriftFacts
 from jury_events.errors import JuryError
-from jury_events.ids import portable_streams, run_stream
+from jury_events.ids import portable_streams
 from jury_judge.stores.stores import Say, writer_or_created
-from jury_replay.cassettes.cassette import Cassette
 from jury_replay.cassettes.importing import import_cassette
-from jury_replay.cassettes.lengths import signer_of, trusted_lengths
-from jury_replay.cassettes.library import cassettes_in
+from jury_replay.cassettes.lines import signer_of, trusted_lengths
 from jury_replay.cassettes.provenance import trust_fault, verifying_key
-from jury_replay.cassettes.reading import read_cassette
-from jury_replay.cassettes.run_cassettes import (
-    RunCassette,
-    import_run,
-    is_run_cassette,
-    read_run_cassette,
+from jury_replay.cassettes.reading import Cassette, read_cassette
+from jury_replay.cassettes.stream_cassettes import (
+    StreamCassette,
+    import_stream,
+    is_stream_cassette,
+    read_stream_cassette,
 )
+from jury_replay.cassettes.writing import cassettes_in
 from jury_replay.errors import CassetteDamaged, CassetteError, ReplayError
 from jury_store.errors import ScrubRefused
 from jury_store.event_store import EventStore
@@ -52,6 +52,18 @@ class ImportedRun(NamedTuple):
     events: int
 
 
+class ImportedDrift(NamedTuple):
+    """A baseline of drift checks whose file was imported: how many checks it has.
+
+    `trusted`: a trusted key signed its seal; else its checks count for nothing here. `events` were added.
+    """
+
+    drift_id: str
+    checks: int
+    trusted: bool
+    events: int
+
+
 class RefusedCassette(NamedTuple):
     """A file that was not imported, and why."""
 
@@ -74,6 +86,7 @@ class Imported:
         not_excluded: streams of imported debates that may have later events where they come from.
         unknown_signers: keys, by name and id, that signed lengths and are not trusted: these count for nothing.
         runs: whose files were among them.
+        drifts: baselines whose files were among them.
         refused: cassettes that were not imported.
     """
 
@@ -88,6 +101,7 @@ class Imported:
     not_excluded: list[str] = field(default_factory=list)
     unknown_signers: list[str] = field(default_factory=list)
     runs: list[ImportedRun] = field(default_factory=list)
+    drifts: list[ImportedDrift] = field(default_factory=list)
     refused: list[RefusedCassette] = field(default_factory=list)
 
 
@@ -102,18 +116,18 @@ def import_cassettes(
 ) -> Imported:
     """Import; arguments and errors as of `Records.import_cassettes`. The store is opened when a cassette is good."""
     # The list of a run is compared with the debates that came.
-    files = sorted(cassettes_in(paths, batches=True), key=is_run_cassette)
+    files = sorted(cassettes_in(paths, batches=True), key=is_stream_cassette)
     importing = _Importing(admission, say)
     store: EventStore | None = None
     done = 0
     try:
         for path in files:
-            cassette = importing.read_run(path) if is_run_cassette(path) else importing.read(path)
+            cassette = importing.read_stream(path) if is_stream_cassette(path) else importing.read(path)
             if cassette is None:
                 continue
             store = store or writer_or_created(url, run="import", wait=wait)
-            if isinstance(cassette, RunCassette):
-                importing.take_run(store, path, cassette)
+            if isinstance(cassette, StreamCassette):
+                importing.take_stream(store, path, cassette)
             else:
                 importing.take(store, path, cassette)
             done += 1
@@ -149,11 +163,11 @@ class _Importing:
             return None
         return cassette
 
-    def read_run(self, path: Path) -> RunCassette | None:
-        """The file of a run, where it is admitted."""
+    def read_stream(self, path: Path) -> StreamCassette | None:
+        """The file of a run or a baseline, where it is admitted."""
         try:
-            cassette = read_run_cassette(path)
-            streams = {run_stream(cassette.run_id): cassette.events}
+            cassette = read_stream_cassette(path)
+            streams = {cassette.stream: cassette.events}
             fault = trust_fault(streams, cassette.seal, self._admission.keys, self._admission.checkpoint)
             if fault is not None:
                 raise CassetteDamaged(f"{path}: {fault}")
@@ -162,16 +176,20 @@ class _Importing:
             return None
         return cassette
 
-    def take_run(self, store: EventStore, path: Path, cassette: RunCassette) -> None:
+    def take_stream(self, store: EventStore, path: Path, cassette: StreamCassette) -> None:
         signer = None if cassette.seal is None else verifying_key(cassette.seal, self._admission.keys)
         try:
             missing = cassette.missing(store)
-            events = import_run(store, cassette, signer)
+            events = import_stream(store, cassette, signer)
         except ReplayError as error:
             self._refuse(path, error)
             return
         self.found.events += events
-        self.found.runs.append(ImportedRun(cassette.run_id, len(cassette.listed), tuple(missing), events))
+        if isinstance(cassette.facts, DriftFacts):
+            checks = len(cassette.facts.checks)
+            self.found.drifts.append(ImportedDrift(cassette.name, checks, signer is not None, events))
+        else:
+            self.found.runs.append(ImportedRun(cassette.name, len(cassette.listed), tuple(missing), events))
 
     def take(self, store: EventStore, path: Path, cassette: Cassette) -> None:
         try:

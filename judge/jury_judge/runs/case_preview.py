@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from jury_cases.case_files import CaseFiles
 from jury_cases.errors import CaseFileError
-from jury_cases.files import CaseFiles
 from jury_cases.labels import directions
 from jury_cases.omissions import OmissionReport, UnreadableRows, omissions_text
 from jury_events.case import Case

@@ -18,7 +18,6 @@ from jury_actors.errors import Halted, Unsettled
 from jury_actors.messages import Chunk, Finished
 from jury_actors.observation.tallies import MetricTotals
 from jury_actors.runtime import drive
-from jury_debate.calibrated import prompts_digest
 from jury_events.ids import debate_stream
 from jury_events.text import pluralize
 from jury_judge.runs.budget import Allowance, Spending, SpendingWatch, ceiling, check_priced
@@ -94,8 +93,8 @@ def executor_of(
         ) as (store, first),
         _writing(planned, url, say, first) as writer,
     ):
-        if first.left and (standing := _standing(planned, store)) is not None:
-            say(standing)
+        if first.left and (said := panel_standing(store, loaded, settings.require_drift_check)) is not None:
+            say(said)
         # Where another process wrote meanwhile, what it ended and spent is not of this session.
         if first.left:
             for panel in loaded.panels[1:]:
@@ -117,17 +116,6 @@ def executor_of(
             reopens=reopens,
             writer=writer,
         )
-
-
-def _standing(planned: RunPlan, store: EventStore) -> str | None:
-    """When the panels were calibrated and last checked for drift; refuses them where the settings require a check."""
-    found, within, checks = [], planned.settings.require_drift_check, store.drift_ids()
-    for stage in planned.loaded.stages:
-        resolved = stage.resolved
-        if checks or within is not None or resolved.panel.final.calibration is not None:
-            prompts = prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
-            found.append(panel_standing(store, resolved.panel, prompts, within))
-    return next(filter(None, found), None)
 
 
 @contextmanager

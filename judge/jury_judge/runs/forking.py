@@ -19,8 +19,8 @@ from jury_judge.settings.run import ForkSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.stores.stores import Say
 from jury_providers.registry import check_models
+from jury_replay.fork import ForkOrigin
 from jury_replay.intact import intact_history
-from jury_replay.origin import ForkOrigin
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from jury_views.debate_results import collaborative_result
@@ -111,6 +111,6 @@ def _panel(origin: ForkOrigin, settings: ForkSettings, environ: Mapping[str, str
     """The named panel; else the origin's."""
     models = settings.models
     if settings.panel_name is None:
-        return windowed(LoadedPanel(changed_panel(origin.panel(), settings.overrides, models)))
-    loaded = load_panel(settings.panel_name, environ, settings.overrides)
+        return windowed(LoadedPanel(changed_panel(origin.panel(), settings, models)))
+    loaded = load_panel(settings.panel_name, environ, settings)
     return windowed(loaded._replace(resolved=changed_panel(loaded.resolved, models=models))) if models else loaded

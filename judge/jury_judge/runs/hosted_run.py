@@ -34,6 +34,7 @@ from jury_judge.runs.supervision import RunSupervision
 from jury_judge.settings.judging import Budget, RuntimeSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
+from jury_judge.stores.drift_checks import panel_standing
 from jury_judge.stores.stores import Say, lock_run, open_or_create, open_writer
 from jury_providers.registry import check_models
 from jury_store.event_store import EventStore
@@ -174,6 +175,7 @@ class _Session:
         locks.callback(store.close)
         self._feed = Feed(store)
         try:
+            panel_standing(store, loaded, settings.require_drift_check)
             if (lock := lock_run(url, self._run_id, wait=LOCK_SECONDS, say=self._say)) is not None:
                 locks.callback(lock.release)
             if parse_store_url(url).get_backend_name() == "sqlite":

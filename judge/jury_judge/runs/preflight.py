@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from jury_cases.case_source import BUILT, batches
 from jury_cases.omissions import OmissionReport
-from jury_cases.outline import BUILT, batches
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described
 from jury_events.case import Case

@@ -42,7 +42,7 @@ def resumed_run(
     assert settings.run_id is not None, "a run that goes on has an id"
     url = load_settings(surroundings, store_url=settings.store_url).store_url
     store = open_store(url, write=False)
-    cases = ListedCases(store, settings.run_id, own=True)
+    cases = ListedCases(store, settings.run_id)
     facts = cases.facts
     if facts is None:
         raise RunRefused(

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 from jury_cases.containers.langfuse_traces import LangfuseApi
 from jury_events.codec import encode
@@ -23,8 +23,6 @@ from jury_store.event_store import Append, EventStore
 from jury_store.opening import database_path, parse_store_url
 from jury_store.run_registry import RunLock
 from jury_store.sqlite import SqliteLock
-
-TARGETS = get_args(ScoreTargetName)
 
 
 def score_target(name: ScoreTargetName, environ: Mapping[str, str]) -> ScoreTarget:

@@ -30,7 +30,7 @@ from jury_store.seals.keys import (
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
 
-    from jury_replay.attested import Trust
+    from jury_replay.sealed import Trust
     from jury_store.seals.last_signed import LastSigned
     from jury_store.seals.note import WitnessKey
 
@@ -52,7 +52,7 @@ def read_witnesses(paths: Iterable[Path]) -> "tuple[WitnessKey, ...]":
 
 def read_trust(witnesses: Iterable[Path], required: int | None, certificates: Iterable[Path]) -> "Trust":
     """Trusted keys beside the log's key."""
-    from jury_replay.attested import NO_TRUST, Trust
+    from jury_replay.sealed import NO_TRUST, Trust
 
     keys = read_witnesses(witnesses)
     if required is not None and required > len({key.raw for key in keys}):

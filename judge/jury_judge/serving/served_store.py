@@ -14,7 +14,6 @@ from jury_events.regular_files import read_failure, read_text
 from jury_events.text import pluralize
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.jury import Jury
-from jury_judge.observation.drift_metrics import StoreDriftMetrics
 from jury_judge.panels.ladders import load_panel_or_ladder
 from jury_judge.reviews.named_tokens import check_token, named_tokens
 from jury_judge.runs.panel_actors import Observation, Writing
@@ -24,7 +23,8 @@ from jury_judge.serving.submissions import MakeJury
 from jury_judge.settings.judging import RuntimeSettings
 from jury_judge.settings.reviewing import RULE, is_reviewer_name
 from jury_judge.settings.serving import ServeSettings
-from jury_judge.settings.store import load_settings
+from jury_judge.settings.store import Sources, load_settings
+from jury_judge.stores.drift_checks import StoreDriftMetrics
 from jury_judge.stores.stores import Say, open_or_create
 from jury_judge.webhooks.deliveries import ReviewDeliveries, deliver
 from jury_judge.webhooks.journal import DeliveryJournal
@@ -143,6 +143,7 @@ class ServedStore:
                 runtime=runtime,
                 environ=environ,
                 concurrency=asked.concurrency,
+                sources=Sources(require_drift_check=asked.require_drift_check),
                 writing=Writing(patience=asked.store_patience),
                 observation=Observation(metrics=self.metrics, otel=asked.otel),
             )

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from weakref import WeakValueDictionary
 
 from jury_actors.failing import has_failed
-from jury_cases.outline import Fetch
+from jury_cases.case_source import Fetch
 from jury_debate.calibrated import judged_by
 from jury_events.case import Case
 from jury_events.errors import JuryError
@@ -399,7 +399,7 @@ class Submissions:
     def _stored(self, wanted: Submission, store: EventStore) -> tuple[int, CaseSource]:
         version = self.runs.version(wanted.run_id)
         if wanted.debate is None:
-            return version, ListedCases(store, wanted.run_id, own=True)
+            return version, ListedCases(store, wanted.run_id)
         return version, partial(_case, store, wanted.debate)
 
     def _stopped(self, wanted: Submission, error: BaseException, version: int) -> None:

@@ -3,12 +3,11 @@
 from typing import Annotated
 
 from jury_judge.errors import SettingsRefused
-from jury_judge.settings.conditions import RecordedConditions
 from jury_judge.settings.debates import WHERE, Processes, Selection
-from jury_judge.settings.model import SettingsModel
-from jury_judge.settings.option import Option
-from jury_replay.attested import NO_TRUST, Trust
+from jury_judge.settings.fields import RecordedConditions
+from jury_judge.settings_model import Option, SettingsModel
 from jury_replay.rescoring.settings import Grid, Mode
+from jury_replay.sealed import NO_TRUST, Trust
 from jury_store.seals.keys import PublicKey
 
 

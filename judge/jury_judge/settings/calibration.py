@@ -10,7 +10,6 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from jury_events.ladder import FEWEST_STAGES, MOST_STAGES
 from jury_judge.errors import SettingsRefused
-from jury_judge.settings.option import Option
 from jury_judge.settings.statistics import (
     CONFIDENCE,
     JUDGES,
@@ -22,6 +21,7 @@ from jury_judge.settings.statistics import (
     VoteSources,
     is_file,
 )
+from jury_judge.settings_model import Option
 
 PARTS = ("fit", "certify", "test")
 

@@ -7,15 +7,14 @@ from typing import Annotated, BinaryIO
 
 from pydantic import Field
 
-from jury_cases.files import CaseFiles
+from jury_cases.case_files import CaseFiles
 from jury_cases.formats.registry import format_lines
 from jury_cases.labels import parse_map
 from jury_cases.options import CaseOptions, read_policy
 from jury_events.verdict import FAIL, PASS
 from jury_events.verdict_scale import VerdictScale
-from jury_judge.settings.conditions import Conditions
-from jury_judge.settings.model import SettingsModel
-from jury_judge.settings.option import Option
+from jury_judge.settings.fields import Conditions
+from jury_judge.settings_model import Option, SettingsModel
 
 _which = partial(Option, group="Which cases")
 _reading = partial(Option, group="How case files are read")

@@ -1,8 +1,9 @@
-"""Which debates of a store are worked on, and how they are listed and shown."""
+"""Which debates of a store are worked on, and how they are listed, shown and written as files."""
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
@@ -10,13 +11,13 @@ from jury_events.conditions import Condition, parse_field
 from jury_events.debate_status import DebateStatus
 from jury_events.errors import BadCondition
 from jury_events.ladder import MOST_STAGES
+from jury_events.local_events import ScoreTargetName
 from jury_events.nearest import did_you_mean
 from jury_events.text import visible_line
 from jury_events.verdict import Verdict
 from jury_judge.errors import SettingsRefused, escaped
-from jury_judge.settings.conditions import Conditions, RecordedConditions
-from jury_judge.settings.model import SettingsModel, Stored, checked_run_id
-from jury_judge.settings.option import Option, option_name
+from jury_judge.settings.fields import Conditions, RecordedConditions, Stored, StoreUrl, checked_run_id
+from jury_judge.settings_model import Option, SettingsModel, option_name
 from jury_store.debate_rows import DebateFilter
 from jury_store.list_order import SORT_COLUMNS, SortOrder
 
@@ -274,3 +275,86 @@ class ShowSettings(SettingsModel):
             raise SettingsRefused("{as_evidence} shows quotations; {as_events}, {as_prompts} and {full} go without it")
         if (self.step is not None or self.marked) and not self.as_prompts:
             raise SettingsRefused("{step} and {marked} go with {as_prompts}")
+
+
+class ExportSettings(Selection):
+    """Debates as cassettes, unless pages, tables, or scores on the traces that they judged are asked for.
+
+    `output`: a folder, for one debate a file, or - for stdout; None: the working directory.
+    """
+
+    output: str | None = None
+    html: Annotated[bool, Option(help="Write each debate as one HTML file to be read, which opens offline.")] = False
+    parquet: Annotated[
+        Path | None,
+        Option(
+            help="Write tables instead: debates, reasons, ballots, exchanges and labels as Parquet files "
+            "(docs/python-api.md).",
+            metavar="FOLDER",
+        ),
+    ] = None
+    csv: Annotated[
+        str | None,
+        Option(
+            help="Write the same tables as CSV files; of FILE.csv or - (stdout) the debates alone.",
+            metavar="FOLDER|FILE.csv|-",
+        ),
+    ] = None
+    texts: Annotated[bool, Option(help="With --parquet or --csv: with the texts of cases, requests and answers.")] = (
+        False
+    )
+    seal_key: Annotated[
+        Path | None,
+        Option(
+            help="Sign with this private key how long the streams of each debate are now, so that a cassette that was "
+            "cut is refused by jury import --key.",
+            metavar="FILE",
+        ),
+    ] = None
+    target: Annotated[
+        ScoreTargetName | None,
+        Option(
+            help="Write verdicts, scores and votes onto the traces that the debates judged instead (docs/traces.md).",
+            name="--to",
+        ),
+    ] = None
+    dry_run: Annotated[bool, Option(help="With --to: print what would be written; write nothing.")] = False
+    store_url: StoreUrl = None
+    as_json: Annotated[bool, Option(help="Print what was written as JSON.", name="--json")] = False
+
+    def model_post_init(self, context: Any) -> None:
+        """Refuse settings that do not go together."""
+        super().model_post_init(context)
+        others = self.html or self.output is not None
+        tables = [f"{{{name}}}" for name in ("parquet", "csv") if getattr(self, name) is not None]
+        for refused, why in (
+            (
+                self.target is not None and (others or tables or self.seal_key is not None),
+                "{target} writes to a tool: leave {html}, {output}, {parquet}, {csv} and {seal_key} out",
+            ),
+            (self.dry_run and self.target is None, "{dry_run} is about {target}"),
+            (len(tables) > 1, "{parquet} and {csv} exclude each other"),
+            (
+                tables and others,
+                f"{''.join(tables)} names where the tables are written: leave {{html}} and {{output}} out",
+            ),
+            (
+                self.texts and not tables,
+                "{texts} belongs to {parquet} and {csv}: cassettes and pages always have the texts",
+            ),
+            (self.parquet == Path("-"), "{parquet} -: tables are several files; name a folder"),
+            (
+                self.csv == "-" and self.as_json,
+                "{csv} - writes to stdout: leave {as_json} out, or name a file or folder",
+            ),
+            (
+                self.seal_key is not None and (self.html or tables),
+                "{seal_key} signs cassettes: leave {html}, {parquet} and {csv} out",
+            ),
+            (
+                self.output == "-" and (len({*self.debate_ids}) != 1 or self.as_json),
+                "stdout takes one debate, without {as_json}; name a folder with {output}",
+            ),
+        ):
+            if refused:
+                raise SettingsRefused(why)

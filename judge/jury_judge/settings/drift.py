@@ -1,4 +1,4 @@
-"""What a baseline of drift checks, and a check, are asked for."""
+"""What a baseline of drift checks, a check and their plan are asked for."""
 
 from dataclasses import replace
 from functools import partial
@@ -6,16 +6,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from jury_actors.store_retry import STORE_PATIENCE
 from jury_events.conditions import parse_field
 from jury_events.drift_events import MOST_OF_A_STREAM
 from jury_judge.errors import SettingsRefused
 from jury_judge.settings.cases import CaseSettings
 from jury_judge.settings.debates import RunId
-from jury_judge.settings.judging import PRICES, Budget, PanelSettings, PriceList, RuntimeSettings, SealSettings
-from jury_judge.settings.model import STORE, Stored, StoreUrl, checked_run_id
-from jury_judge.settings.option import Option
-from jury_judge.settings.run import PATIENCE, THE_RUN, RunSettings
+from jury_judge.settings.fields import checked_run_id
+from jury_judge.settings.judging import PRICES, PanelSettings, PriceList
+from jury_judge.settings.run import RunningSettings, RunSettings
+from jury_judge.settings_model import Option, SettingsModel
 
 ALPHA = 0.05
 DRAWS = 10
@@ -36,50 +35,57 @@ def checked_drift_id(value: str) -> str:
 
 DriftId = Annotated[str, AfterValidator(checked_drift_id)]
 Share = Annotated[float, Field(gt=0, lt=1)]
-
+Draws = Annotated[int, Field(ge=1, le=1000)]
+Anchors = Annotated[int, Field(ge=1, le=10_000)]
+Replenish = Annotated[int, Field(ge=0, le=99)]
 
 _baseline = partial(Option, group="The baseline")
 _check = partial(Option, group="The check")
 _plan = partial(Option, group="The plan")
 _counts = partial(Option, group="What counts")
-_REPLENISH = Option(help="Judge each anchor so many more times, for the end of the queue of draws.")
-_BALANCED = Option(
-    help="Look for changes that balance too: each later judging then uses up two draws.",
-    name="--balanced/--not-balanced",
-)
-_ALPHA = Option(help="Chance of a false alarm over the life of the baseline.")
-Draws = Annotated[int, Field(ge=1, le=1000)]
-Anchors = Annotated[int, Field(ge=1, le=10_000)]
-Replenish = Annotated[int, Field(ge=0, le=99)]
+_REPLENISH = _check(help="Judge each anchor so many more times, for the end of the queue of draws.")
 
 
-class AnchorSettings(RuntimeSettings, Budget, SealSettings, Stored):
+class BetSettings(SettingsModel):
+    """What a baseline is of: its anchors, what is looked for in them, and how often that alarms falsely."""
+
+    paths: Annotated[tuple[str, ...], Field(exclude=True)] = ()
+    balanced: Annotated[
+        bool,
+        _counts(
+            help="Look for changes that balance too: each later judging then uses up two draws.",
+            name="--balanced/--not-balanced",
+        ),
+    ] = True
+    alpha: Annotated[Share, _counts(help="Chance of a false alarm over the life of the baseline.")] = ALPHA
+
+
+class AnchorSettings(RunningSettings):
     """How anchors are judged, as of `RunSettings`; `drift_id` names the baseline."""
 
     drift_id: Annotated[DriftId, Field(exclude=True)]
-    store_url: Annotated[StoreUrl, replace(STORE, group=THE_RUN)] = None
-    concurrency: Annotated[int, Field(ge=1, le=100_000), Option(help="Debates at once.", group=THE_RUN)] = 64
-    store_patience: Annotated[float, Field(ge=0, le=86_400), PATIENCE] = STORE_PATIENCE
 
-    def of_run(self, run_id: str, repeat: int, **bounds: Any) -> RunSettings:
+    @property
+    def draws_run(self) -> str:
+        """The run of its draws."""
+        return f"{self.drift_id}.draws"
+
+    def of_run(self, run_id: str, repeat: int) -> RunSettings:
         """The run in which the anchors are judged so often."""
-        fields = {name: value for name, value in self if name in RunSettings.model_fields}
-        return RunSettings.of(**{**fields, "run_id": run_id, "repeat": repeat, **bounds})
+        return RunSettings.like(self, run_id=run_id, repeat=repeat)
 
 
-class DriftBaselineSettings(CaseSettings, PanelSettings, AnchorSettings):
+class DriftBaselineSettings(CaseSettings, PanelSettings, BetSettings, AnchorSettings):
     """`jury drift baseline`: labelled cases, the anchors, that are judged several times.
 
     Without `paths` the baseline is in the store, and goes on. With `balanced` each later judging uses up two draws.
     """
 
-    paths: Annotated[tuple[str, ...], Field(exclude=True)] = ()
     draws: Annotated[
         Draws | None,
         _baseline(help=f"Judgings of each anchor; a larger number adds some. [default: {DRAWS}]"),
     ] = None
     daily: Annotated[bool, _baseline(help="One draw a day: each call judges the one that is due.")] = False
-    balanced: Annotated[bool, replace(_BALANCED, group="What counts")] = True
     toss: Annotated[
         Literal["pair", "check"],
         _counts(
@@ -87,7 +93,6 @@ class DriftBaselineSettings(CaseSettings, PanelSettings, AnchorSettings):
             rare=True,
         ),
     ] = "pair"
-    alpha: Annotated[Share, replace(_ALPHA, group="What counts")] = ALPHA
     stream_run: Annotated[
         RunId | None,
         _counts(help="A run of the agent's own cases: later runs are compared with it.", name="--run", metavar="RUN"),
@@ -119,7 +124,7 @@ class DriftCheckSettings(AnchorSettings):
         ),
     ] = None
     pairs: Annotated[Anchors | None, _check(help="So many anchors, judged least often. [default: all]")] = None
-    replenish: Annotated[Replenish, replace(_REPLENISH, group="The check")] = 0
+    replenish: Annotated[Replenish, _REPLENISH] = 0
     stream_run: Annotated[
         RunId | None,
         _check(
@@ -144,21 +149,17 @@ class DriftCheckSettings(AnchorSettings):
             raise SettingsRefused("{stream_pairs} is of the cases of a stream: name its run with {stream_run}")
 
 
-class DriftPlanSettings(CaseSettings, PanelSettings):
+class DriftPlanSettings(CaseSettings, PanelSettings, BetSettings):
     """`jury drift plan`: nothing is judged. Without `paths` the bundled case stands for each anchor."""
 
-    paths: Annotated[tuple[str, ...], Field(exclude=True)] = ()
     anchors: Annotated[Anchors | None, _plan(help="How many. [default: as many as FILE has, else 100]")] = None
     draws: Annotated[Draws, _plan(help="Judgings of each.")] = DRAWS
     pairs: Annotated[Anchors | None, _plan(help="Anchors that a check judges. [default: all]")] = None
     replenish: Annotated[Replenish, replace(_REPLENISH, group="The plan")] = 0
-    balanced: Annotated[bool, replace(_BALANCED, group="The plan")] = True
-    alpha: Annotated[Share, replace(_ALPHA, group="The plan")] = ALPHA
     every: Annotated[float, Field(gt=0, le=366), _plan(help="Days between checks.", metavar="DAYS")] = 7.0
     prices: Annotated[PriceList, PRICES] = None
 
     @property
     def run(self) -> RunSettings:
         """The run that would judge the anchors once, in a store that is not there."""
-        fields = {name: value for name, value in self if name in RunSettings.model_fields}
-        return RunSettings.of(**{**fields, "store_url": "sqlite:///:none:", "in_process": True})
+        return RunSettings.like(self, store_url="sqlite:///:none:", in_process=True)

@@ -9,11 +9,8 @@ from pydantic import Field
 
 from jury_events.verdict import FAIL, PASS, REVIEW
 from jury_judge.errors import SettingsRefused
-from jury_judge.settings.ages import DRIFT_CHECK, Age
-from jury_judge.settings.conditions import Conditions
 from jury_judge.settings.debates import WHERE_OF_CASES, debate_filter
-from jury_judge.settings.model import STORE, Names, SettingsModel, StoreUrl
-from jury_judge.settings.option import Option
+from jury_judge.settings.fields import DRIFT_CHECK, STORE, Age, Conditions, Names, StoreUrl
 from jury_judge.settings.statistics import (
     COUNT,
     FILTER,
@@ -31,6 +28,7 @@ from jury_judge.settings.statistics import (
     check_read_once,
     is_file,
 )
+from jury_judge.settings_model import Option, SettingsModel
 from jury_store.debate_rows import DebateFilter
 
 _SIDES = 2

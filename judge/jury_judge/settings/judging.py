@@ -9,30 +9,17 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
 from jury_actors.admission.budget import Ceiling, Spent
-from jury_debate.presets import PRESETS, checked_threshold
-from jury_events.nearest import did_you_mean
-from jury_events.panel import FinalMethod, Language
 from jury_events.run_events import RunBudget
 from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused, escaped
-from jury_judge.panels.variables import (
-    CONSENSUS_THRESHOLD,
-    FINAL_JUDGE_MODEL,
-    FINAL_JUDGMENT_METHOD,
-    MAX_DISCUSSION_ROUNDS,
-    MOST_ROUNDS,
-    USE_COLLABORATIVE,
-    Overrides,
-)
-from jury_judge.settings.model import SettingsModel
-from jury_judge.settings.option import Option
+from jury_judge.panels.variables import Overrides
+from jury_judge.settings_model import Option, SettingsModel
 from jury_providers.prices import PRICES_ENV, Prices, load_prices
 from jury_providers.simulated.script import NO_FAULTS, BadScript, Script, parse_script
 
 NOTHING_SPENT = Spent()
 
 _spend = partial(Option, group="What it may spend")
-_jurors = partial(Option, group="Jurors and rules")
 _where = partial(Option, group="Where debates run")
 _seals = partial(Option, group="Seals", rare=True)
 _batches = partial(Option, group="Calls in batches")
@@ -102,71 +89,23 @@ class Budget(SettingsModel):
         return Ceiling(self.bounds, self.spent, self.lease_of)
 
 
-def _known(preset: Any) -> Any:
-    if preset not in PRESETS:
-        raise ValueError(f"must be one of {', '.join(PRESETS)}{did_you_mean(preset, PRESETS)}")
-    return preset
-
-
-class PanelSettings(SettingsModel):
-    """The panel, and what overrides its file. No `panel_name`: the default preset with simulated jurors."""
+class PanelName(SettingsModel):
+    """Which panel."""
 
     panel_name: Annotated[
         str | None,
-        _jurors(
+        Option(
             help="A panel file, a jury of models (current, documents), or rules with simulated jurors "
             "(parallel-rounds, on-disagreement, adk-sequential, independent). [default: parallel-rounds]",
+            group="Jurors and rules",
             name="--panel",
             metavar="FILE|NAME",
         ),
     ] = None
-    seat_models: Annotated[
-        tuple[str, ...],
-        _jurors(
-            help="Seat a jury on this model, as claude-haiku-5-5; repeated, on several. The first judges last.",
-            name="--model",
-            metavar="MODEL",
-        ),
-    ] = ()
-    preset: Annotated[
-        Annotated[str, AfterValidator(_known)] | None,
-        _jurors(
-            help="The rules of the discussion, with any jurors.",
-            choices=tuple(PRESETS),
-            variable=USE_COLLABORATIVE,
-            rare=True,
-        ),
-    ] = None
-    language: Annotated[Language | None, _jurors(help="Language of the prompts.", choices=("en", "ja"), rare=True)] = (
-        None
-    )
-    max_rounds: Annotated[
-        Annotated[int, Field(ge=0, le=MOST_ROUNDS)] | None,
-        _jurors(help="Discussion rounds at most.", variable=MAX_DISCUSSION_ROUNDS, rare=True),
-    ] = None
-    threshold: Annotated[
-        Annotated[float, AfterValidator(checked_threshold)] | None,
-        _jurors(
-            help="Consensus threshold: 2.0 always discusses, 0.67 accepts 2 of 3.",
-            variable=CONSENSUS_THRESHOLD,
-            rare=True,
-        ),
-    ] = None
-    method: Annotated[
-        FinalMethod | None,
-        _jurors(help="How the final judgment is made.", variable=FINAL_JUDGMENT_METHOD, rare=True),
-    ] = None
-    judge_model: Annotated[
-        str | None,
-        _jurors(help="The final judge.", metavar="PROVIDER/MODEL", variable=FINAL_JUDGE_MODEL, rare=True),
-    ] = None
 
-    @property
-    def overrides(self) -> Overrides:
-        """What overrides the panel."""
-        return Overrides(
-            self.language, self.max_rounds, self.threshold, self.method, self.judge_model, self.preset, self.seat_models
-        )
+
+class PanelSettings(PanelName, Overrides):
+    """The panel, and what overrides its file. No `panel_name`: the default preset with simulated jurors."""
 
 
 MOST_PROCESSES = 64

@@ -10,10 +10,9 @@ from jury_events.evidence import MOST_ITEM
 from jury_events.hidden_characters import CONTROL, displayed_escaped
 from jury_events.verdict import PASS, Verdict
 from jury_judge.errors import SettingsRefused
-from jury_judge.settings.conditions import Conditions
 from jury_judge.settings.debates import WHERE_OF_CASES, RunId
-from jury_judge.settings.model import SettingsModel
-from jury_judge.settings.option import Option
+from jury_judge.settings.fields import Conditions
+from jury_judge.settings_model import Option, SettingsModel
 
 LONGEST = 300
 """Characters."""

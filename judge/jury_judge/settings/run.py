@@ -18,20 +18,20 @@ from jury_events.verdict import FAIL, Verdict
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.report_files import check_report_path
-from jury_judge.settings.ages import DRIFT_CHECK, Age
 from jury_judge.settings.cases import CaseSettings
-from jury_judge.settings.judging import BatchSettings, Budget, PanelSettings, RuntimeSettings, SealSettings
-from jury_judge.settings.model import (
+from jury_judge.settings.fields import (
+    DRIFT_CHECK,
     STORE,
-    SettingsModel,
+    Age,
     Stored,
     StoreUrl,
     checked_debate_id,
     checked_run_id,
     parted,
 )
-from jury_judge.settings.option import Option
+from jury_judge.settings.judging import BatchSettings, Budget, PanelSettings, RuntimeSettings, SealSettings
 from jury_judge.settings.statistics import LABELS, TOLERATED
+from jury_judge.settings_model import Option, SettingsModel
 from jury_views.reports import junit, markdown
 from jury_views.reports.tally import FailCondition, parse_fail_condition
 
@@ -140,22 +140,27 @@ def _of(scale: VerdictScale | None) -> str:
     return "" if scale is None else f" or label of the scale {escaped(visible_line(scale.name, 60))}"
 
 
-class JudgingSettings(CaseSettings, PanelSettings, RuntimeSettings, Budget, SealSettings):
+class RunningSettings(RuntimeSettings, Budget, SealSettings, Stored):
+    """How debates are judged into a store, whatever they are of."""
+
+    store_url: Annotated[StoreUrl, replace(STORE, group=THE_RUN)] = None
+    concurrency: Annotated[int, Field(ge=1, le=100_000), _run(help="Debates at once.")] = 64
+    store_patience: Annotated[float, Field(ge=0, le=86_400), PATIENCE] = STORE_PATIENCE
+
+
+class JudgingSettings(CaseSettings, PanelSettings, RunningSettings):
     """What the runs of `jury run` and `jury probe` are asked for alike."""
 
     run_id: Annotated[
         Annotated[str, AfterValidator(checked_run_id)] | None,
         _run(help="Names the run; the same id resumes it.", name="--run", metavar="ID"),
     ] = None
-    store_url: Annotated[StoreUrl, replace(STORE, group=THE_RUN)] = None
-    concurrency: Annotated[int, Field(ge=1, le=100_000), _run(help="Debates at once.")] = 64
     strict: Annotated[
         bool,
         Option(
             help="Refuse cases with parts that no juror would be shown.", group="How case files are read", rare=True
         ),
     ] = False
-    store_patience: Annotated[float, Field(ge=0, le=86_400), PATIENCE] = STORE_PATIENCE
 
 
 class RunSettings(JudgingSettings, ReportSettings, BatchSettings):
@@ -193,9 +198,10 @@ class RunSettings(JudgingSettings, ReportSettings, BatchSettings):
                 "{batch} needs one process: leave out {ray}, {ray_address}, {replicas}, {coordinators}"
             )
 
-    def changed(self, **fields: Any) -> "RunSettings":
-        """The same with other values of these fields."""
-        return RunSettings.of(**{**dict(self), **fields})
+    @classmethod
+    def like(cls, asked: SettingsModel, **fields: Any) -> "RunSettings":
+        """A run as other settings ask for it, with these values of further fields."""
+        return RunSettings.of(**{**{name: one for name, one in asked if name in RunSettings.model_fields}, **fields})
 
 
 MOST_SUBMITTED_AT_ONCE = 1000
@@ -260,6 +266,7 @@ ProbeName = Literal[
 ]
 
 
+# What `all` means: the others judge every case again, and decide on a setting of the panel.
 _OF_ONE_MARKING = tuple(name for name in get_args(ProbeName) if name not in {"marking", "reflection"})
 
 
@@ -327,4 +334,4 @@ class ProbeSettings(JudgingSettings):
     @property
     def run(self) -> RunSettings:
         """What the runs of the cases and their twins are asked for."""
-        return RunSettings.of(**{name: value for name, value in self if name in RunSettings.model_fields})
+        return RunSettings.like(self)

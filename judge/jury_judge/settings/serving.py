@@ -1,6 +1,7 @@
 """What a server of a store serves, where it listens, and which requests it takes."""
 
 import re
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,10 +11,10 @@ from pydantic import AfterValidator, Field
 from jury_actors.store_retry import STORE_PATIENCE
 from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused
+from jury_judge.settings.fields import DRIFT_CHECK, Age, Stored, checked_run_id
 from jury_judge.settings.judging import Address, Budget, ClusterSettings, PanelSettings, Simulation
-from jury_judge.settings.model import SettingsModel, Stored, checked_run_id
-from jury_judge.settings.option import Option
 from jury_judge.settings.run import PATIENCE, TRACES, RunSettings
+from jury_judge.settings_model import Option, SettingsModel
 from jury_providers.simulated.script import NO_FAULTS
 
 _ROOT = re.compile(r"(/[A-Za-z0-9._~-]{1,100}){0,10}")
@@ -78,6 +79,7 @@ class ServeSettings(ListeningSettings, ClusterSettings, Stored):
     readers: Annotated[int, Field(ge=1, le=100_000), _serves(help="Live readers at most.")] = 1000
     concurrency: Annotated[int, Field(ge=1, le=10_000), _serves(help="Debates at once.")] = 64
     simulate: Annotated[Simulation, _serves(help="As of `jury run`.", metavar="KEY=VALUE")] = NO_FAULTS
+    require_drift_check: Annotated[Age | None, replace(DRIFT_CHECK, group="What it serves")] = None
     reviewers_file: Annotated[
         Path | None,
         _reviews(
@@ -166,7 +168,7 @@ class ServeSettings(ListeningSettings, ClusterSettings, Stored):
             raise SettingsRefused("{open_reviews} is about {reviewer} NAME or {reviewers_file} FILE; give one too")
 
 
-_OF_JUDGING = (*PanelSettings.model_fields, *Budget.file_names(), "simulate")
+_OF_JUDGING = (*PanelSettings.model_fields, *Budget.file_names(), "simulate", "require_drift_check")
 _OF_HTTP = ("host", "port", "hosts")
 
 
@@ -186,6 +188,7 @@ class McpSettings(ListeningSettings, PanelSettings, Budget, Stored):
         ),
     ] = None
     simulate: Annotated[Simulation, _judged(help="As of `jury run`.", metavar="KEY=VALUE")] = NO_FAULTS
+    require_drift_check: Annotated[Age | None, replace(DRIFT_CHECK, group="Jurors and rules")] = None
     http: Annotated[bool, _listens(help="Listen for HTTP, at /mcp, instead of standard input and output.")] = False
     port: Port = 8766
 

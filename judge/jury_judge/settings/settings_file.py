@@ -19,9 +19,8 @@ from jury_events.unknown_fields import first_error, hint
 from jury_events.yes_or_no import refuse_yes_or_no
 from jury_judge.errors import PanelFileError, SettingsFileError, SettingsRefused
 from jury_judge.panels.document import read_text
-from jury_judge.panels.messages import readable_message
 from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
-from jury_judge.settings.model import SettingsModel
+from jury_judge.settings_model import SettingsModel, readable_message
 
 M = TypeVar("M", bound=SettingsModel)
 

@@ -12,10 +12,9 @@ from jury_cases.containers.rows import STDIN
 from jury_cases.containers.sources import is_known
 from jury_events.ids import is_run_id
 from jury_judge.errors import SettingsRefused
-from jury_judge.settings.conditions import RecordedConditions
 from jury_judge.settings.debates import WHERE, debate_filter
-from jury_judge.settings.model import STORE, Names, SettingsModel, StoreUrl, parted
-from jury_judge.settings.option import Option
+from jury_judge.settings.fields import STORE, Names, RecordedConditions, StoreUrl, parted
+from jury_judge.settings_model import Option, SettingsModel
 from jury_store.debate_rows import DebateFilter
 
 REVIEWS = "reviews"

@@ -61,11 +61,14 @@ class Sources:
             is signed by one of them.
         trust: public keys likewise: the calibration of a panel file must be signed by one of them. (): signatures of
             calibrations are not verified.
+        require_drift_check: an age, as `7d`: a panel whose last drift check is older, or found something, is refused.
+            None: no check is needed.
     """
 
     artifact_roots: Iterable[str | os.PathLike[str]] | None = None
     adopt: Iterable[str] = ()
     trust: Iterable[str] = ()
+    require_drift_check: str | None = None
 
 
 ANY_SOURCE = Sources()

@@ -12,8 +12,8 @@ from jury_cases.votes.words import VerdictWords, parse_words
 from jury_events.verdict import FAIL, PASS
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import SettingsRefused, escaped
-from jury_judge.settings.model import Names, SettingsModel
-from jury_judge.settings.option import Option
+from jury_judge.settings.fields import Names
+from jury_judge.settings_model import Option, SettingsModel
 
 _FIELD_OF_OPTION = {"field": "fields", "map": "mappings"}
 _OPTION = re.compile(r"--(field|map|order|categories|label|annotators|judges|seats)\b")

@@ -54,8 +54,6 @@ def calibration_options(
     """Of a calibration over these verdicts.
 
     Args:
-        asked: what is promised.
-        words: the verdicts.
         cases: the ids in the files of `asked.named_parts`.
     """
     return CalibrationOptions(

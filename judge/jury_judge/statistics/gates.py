@@ -71,14 +71,7 @@ def judged_sides(asked: GateSettings, store: EventStore | None, say: Say) -> Jud
     """The sides that are asked for, and the labels.
 
     Args:
-        asked: names runs, files, or nothing.
         store: with the runs; None: they are in files, or there are none.
-        say: takes remarks on labels, and on seats of both runs that ran with different efforts.
-
-    Raises:
-        DebateNotFound: a run has no such debate.
-        SettingError: there is no vote of a judge, or the store has no review.
-        CaseFileError, VotesNotAlike: a file cannot be used.
     """
     if asked.files:
         sides, votes = _sides_of_files(asked)
@@ -143,10 +136,6 @@ def sides_of_runs(
     """The finished debates of two runs.
 
     `count` is of debates under a scale of the panels' own; None: labels, where both runs are of one scale.
-
-    Raises:
-        DebateNotFound: a run has no such debate.
-        SettingError: labels are asked for, and the runs are judged in different scales.
     """
     first = stored_ballots(store, wanted, run_ids=(base,))
     second = None if candidate is None else stored_ballots(store, wanted, run_ids=(candidate,))
@@ -170,23 +159,14 @@ def _of_one_ladder(store: EventStore, ballots: pa.Table) -> pa.Table:
 
 
 def sides_of_judges(ballots: pa.Table, base: Sequence[str], candidate: Sequence[str]) -> GateSides:
-    """Two lists of judges; without the second there is no candidate.
-
-    Raises:
-        SettingError: there is no vote of a judge.
-    """
+    """Two lists of judges; without the second there is no candidate."""
     first = of_seats(ballots, base, flag="--base")
     second = of_seats(ballots, candidate, flag="--candidate") if candidate else None
     return GateSides(", ".join(base), ", ".join(candidate) or None, (first, second), "plurality")
 
 
 def decide(sides: GateSides, labels: pa.Table | None, options: GateOptions) -> GateReport:
-    """The gate of both sides.
-
-    Raises:
-        SettingError: there is no candidate.
-        AnalysisError: as of `jury_analysis.gate.gate`.
-    """
+    """The gate of both sides."""
     first, second = sides.ballots
     if second is None:
         raise SettingError("a gate needs two sides: name a candidate beside the base, or plan with --plan CASES")
@@ -206,15 +186,8 @@ def plan(
     the base; without both, or with a discordance, it is assumed.
 
     Args:
-        cases: how many are planned.
         sides: what was judged so far; None: nothing.
         labels: rows of `jury_analysis.labels.LABELS`.
-        options: metric and margin.
-        assumed: where nothing is measured.
-
-    Raises:
-        AnalysisError: as of `jury_analysis.paired.paired`, or there is no such metric.
-        SettingError: clusters are assumed where they are measured.
     """
     assumed = assumed or AssumedVariation()
     known = None

@@ -6,14 +6,13 @@ import numpy as np
 import pyarrow as pa
 
 from jury_analysis.frontier import SmallerPanel
-from jury_analysis.own_words import without_own_words
 from jury_analysis.panel_worth import PanelWorth, WorthOptions, panel_worth
+from jury_analysis.scale import without_own_words
 from jury_analysis.vote_matrix import VoteMatrix
 from jury_judge.tables.ballot_sources import stored_ballots
 from jury_replay.errors import RecordDamaged
 from jury_replay.rescoring.recount import RecountRescoring
-from jury_replay.rescoring.results import RescoreStatus
-from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
+from jury_replay.rescoring.rows import RescoreProblem, RescoreRow, RescoreStatus
 from jury_replay.rescoring.settings import Grid, Setting
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore
@@ -26,10 +25,6 @@ class PanelRecount:
     """A `jury_analysis.panel_worth.Recount` over a store.
 
     A choice of seats and rounds is a setting of `jury rescore --recount`: `without` the other seats, `max_rounds`.
-
-    Args:
-        store: open for reading.
-        counted: called for each debate.
     """
 
     def __init__(self, store: EventStore, counted: Callable[[], None] = lambda: None) -> None:
@@ -39,11 +34,7 @@ class PanelRecount:
     def __call__(
         self, matrix: VoteMatrix, subsets: Sequence[tuple[str, ...]], most_rounds: Sequence[int]
     ) -> Iterator[SmallerPanel]:
-        """See `jury_analysis.panel_worth.Recount`.
-
-        Raises:
-            RecordDamaged: the record of a debate cannot be used; the message names it.
-        """
+        """See `jury_analysis.panel_worth.Recount`."""
         choices = [(subset, most) for most in most_rounds for subset in subsets]
         grid = Grid(tuple(_setting(matrix.seats, subset, most) for subset, most in choices))
         shape = (len(choices), matrix.units)
@@ -78,12 +69,7 @@ def worth_of_stored(
     labels: pa.Table | None,
     options: WorthOptions | None,
 ) -> PanelWorth:
-    """What the seats and rounds of debates of a store are worth.
-
-    Raises:
-        DebateNotFound: there is none.
-        AnalysisError, RecordDamaged: as of `panel_worth` and `PanelRecount`.
-    """
+    """What the seats and rounds of debates of a store are worth."""
     ballots = without_own_words(stored_ballots(store, wanted, run_ids=run_ids))
     return panel_worth(ballots, labels, options, PanelRecount(store))
 

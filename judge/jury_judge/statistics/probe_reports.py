@@ -6,10 +6,9 @@ import pyarrow.compute as pc
 
 from jury_analysis.discussion import discussion
 from jury_analysis.labels import label_ballots, resolve
-from jury_analysis.leniency import LengthEffect, OwnFamily, length_effects, own_family
 from jury_analysis.pairing import PairedOptions
 from jury_analysis.probe_effects import TOLERATED, ProbeBallots, probe_effects
-from jury_analysis.run_probes import Reflection, RunProbes
+from jury_analysis.run_probes import LengthEffect, OwnFamily, Reflection, RunProbes, length_effects, own_family
 from jury_analysis.scale import plain_text, without_simulated
 from jury_analysis.vote_matrix import VoteMatrix, by_round, vote_matrix
 from jury_events.case import Case
@@ -60,15 +59,8 @@ def run_probes(
     """Report on the debates of a run that are over.
 
     Args:
-        store: open for reading.
-        run_id: of the cases and their twins.
         labels: rows of `jury_analysis.labels.LABELS`, which win over the labels of the cases.
-        simulated: simulated debates count.
         tolerated: share of passed content-free answers that is not yet a finding.
-
-    Raises:
-        DebateNotFound: the run has no finished debate.
-        OnlySimulated: all debates are simulated, and `simulated` is off.
     """
     ballots = stored_ballots(store, run_ids=[run_id])
     of_speakers = _optional_ballots(store, speakers_run(run_id))

@@ -58,9 +58,6 @@ class RunReports:
 
     A report is computed again when its run has changed, which its row in the list of runs shows. Reports are computed
     one after the other; requests for the same report wait for the same computation.
-
-    Args:
-        store: open for reading.
     """
 
     def __init__(self, store: EventStore) -> None:
@@ -76,19 +73,7 @@ class RunReports:
         return len(self._waiting)
 
     async def statistics(self, run_id: str, *, simulated: bool = False) -> "Statistics":
-        """The statistics of a run's finished debates, each panel apart.
-
-        Args:
-            run_id: the run.
-            simulated: simulated debates count.
-
-        Raises:
-            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
-            DebateNotFound: there is no such run, or none of its debates is finished.
-            RunTooLarge: it has more than `MOST_DEBATES` debates.
-            TooManyReports: `MOST_WAITING` reports are being computed.
-            AnalysisError: all debates are simulated, and `simulated` is off; or there is no vote.
-        """
+        """The statistics of a run's finished debates, each panel apart."""
         check_statistics("the statistics of a run")
         (run,) = await self._runs(run_id)
         found = await self._report(
@@ -97,11 +82,7 @@ class RunReports:
         return cast("Statistics", found)
 
     async def page(self, run_id: str, *, simulated: bool = False) -> "RunPageReport":
-        """The statistics of a run, and what its seats and rounds are worth, from one reading of its ballots.
-
-        Raises:
-            As `statistics`.
-        """
+        """The statistics of a run, and what its seats and rounds are worth, from one reading of its ballots."""
         check_statistics("the statistics of a run")
         (run,) = await self._runs(run_id)
         found = await self._report(
@@ -113,12 +94,7 @@ class RunReports:
         return cast("RunPageReport", found)._replace(true_rates=rates, drift=drift)
 
     async def true_gate(self, run_id: str, claim: str, rate_of: "Of" = "run") -> "NamedTrueGate":
-        """Whether the rate at which people give a label keeps a limit, by the draws that are on record.
-
-        Raises:
-            ExtraMissing, DebateNotFound, RunTooLarge, TooManyReports: as for `statistics`.
-            SettingError: the claim cannot be read, or no case was drawn.
-        """
+        """Whether the rate at which people give a label keeps a limit, by the draws that are on record."""
         check_statistics("a gate on a true rate")
         (run,) = await self._runs(run_id)
         position = await asyncio.to_thread(self._store.last_position)
@@ -132,11 +108,6 @@ class RunReports:
 
         Simulated debates count, with a warning. Under a scale of the panels' own `count` is what is counted; None: the
         gate counts outcomes, and the pairs labels where both runs are of one scale.
-
-        Raises:
-            ExtraMissing, DebateNotFound, RunTooLarge, TooManyReports: as for `statistics`.
-            AnalysisError: the runs have no case in common, or a run has debates of several panels.
-            SettingError: labels are asked for, and the runs are judged in different scales.
         """
         check_statistics("the paired table of two runs")
         first, second = await self._runs(a, b)
@@ -144,12 +115,7 @@ class RunReports:
         return cast("GateReport", found)
 
     async def reviewers(self, wanted: DebateFilter, seen_by: str | None = None) -> "ReviewAgreement":
-        """The agreement of the people who reviewed debates, as `review_agreement`.
-
-        Raises:
-            ExtraMissing, TooManyReports: as for `statistics`.
-            ReviewRefused: no debate has a review.
-        """
+        """The agreement of the people who reviewed debates, as `review_agreement`."""
         check_statistics("the agreement of reviewers")
         position = await asyncio.to_thread(self._store.last_position)
         found = await self._report(
@@ -243,9 +209,9 @@ def _rates(store: EventStore, run_id: str) -> "tuple[TrueRate, ...]":
 
 
 def _drift(store: EventStore, run_id: str) -> "Reason | None":
-    from jury_judge.stores.drift_checks import run_drift  # noqa: PLC0415  (likewise)
+    from jury_judge.stores.drift_checks import run_standing  # noqa: PLC0415  (likewise)
 
-    return run_drift(store, run_id)
+    return run_standing(store, run_id)
 
 
 def computed_pairs(store: EventStore, a: str, b: str, count: "Count | None" = None) -> "Paired":
@@ -282,8 +248,8 @@ def _statistics(store: EventStore, ballots: "pa.Table", run_id: str, simulated: 
 def _worth(store: EventStore, ballots: "pa.Table", run_id: str, simulated: bool) -> "PanelWorth | None":
     """As `jury value --run ID`."""
     from jury_analysis.errors import MixedPanels  # noqa: PLC0415  (numpy: of an extra)
-    from jury_analysis.own_words import without_own_words  # noqa: PLC0415  (likewise)
     from jury_analysis.panel_worth import choices_of, panel_worth  # noqa: PLC0415  (likewise)
+    from jury_analysis.scale import without_own_words  # noqa: PLC0415  (likewise)
     from jury_cases.votes.words import VerdictWords  # noqa: PLC0415  (likewise)
     from jury_judge.settings.statistics import WorthSettings  # noqa: PLC0415  (likewise)
     from jury_judge.statistics.analysis_options import worth_options  # noqa: PLC0415  (likewise)

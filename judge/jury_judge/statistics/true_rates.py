@@ -78,14 +78,7 @@ def true_gate_of(asked: GateSettings, store: EventStore | None, say: Say) -> Nam
     """The gate that is asked for.
 
     Args:
-        asked: with `true`, and one run or file.
         store: with the run; None: it is a file of votes.
-        say: takes remarks on labels and draws.
-
-    Raises:
-        DebateNotFound: the run has no such debate.
-        SettingError: the claim cannot be read, or nothing is known that was drawn.
-        CaseFileError, VotesNotAlike: a file cannot be used.
     """
     (name,) = asked.sources or asked.votes
     found = _of_file(asked) if store is None else _of_run(asked, name, store, say)
@@ -109,11 +102,7 @@ def run_rates(store: EventStore, run_id: str, wanted: DebateFilter = EVERY_DEBAT
 
 
 def claim_of(text: str, found: Answers) -> Claim:
-    """What is claimed, as `wrong<=2%`.
-
-    Raises:
-        SettingError: it cannot be read, or there is no such label.
-    """
+    """What is claimed, as `wrong<=2%`."""
     labels = found.words.categories
     read = parse_fail_condition(text, None)
     if read.name not in labels:

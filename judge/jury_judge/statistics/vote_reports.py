@@ -30,16 +30,22 @@ from jury_judge.statistics.analysis_options import (
     statistics_options,
     worth_options,
 )
-from jury_judge.statistics.audits import run_audits
-from jury_judge.statistics.calibrating import FoundCalibration, calibrate_ballots, read_case_ids
+from jury_judge.statistics.calibrating import (
+    FoundCalibration,
+    FoundLadder,
+    LadderStage,
+    calibrate_ballots,
+    ladder_of_files,
+    ladder_of_runs,
+    ladder_stages,
+    read_case_ids,
+)
 from jury_judge.statistics.gates import AssumedVariation, Judged, decide, judged_sides, plan
-from jury_judge.statistics.ladder_calibrating import FoundLadder, ladder_of_files, ladder_of_runs
-from jury_judge.statistics.ladder_stages import LadderStage, ladder_stages
 from jury_judge.statistics.panel_recounts import PanelRecount
 from jury_judge.statistics.probe_reports import run_probes
-from jury_judge.statistics.statistics_groups import GroupedStatistics, grouped_statistics
+from jury_judge.statistics.statistics_groups import GroupedStatistics, grouped_statistics, run_audits
 from jury_judge.statistics.true_rates import run_rates, true_gate_of
-from jury_judge.stores.drift_checks import run_drift, run_standing
+from jury_judge.stores.drift_checks import run_standing
 from jury_judge.stores.seat_efforts import effort_lines, one_model_lines
 from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_sources import Votes, of_reading, stored_ballots
@@ -83,7 +89,7 @@ def statistics_report(asked: StatisticsSettings, say: Say) -> GroupedStatistics:
         drift: Reason | None = None
         if store is not None and len(asked.runs) == 1:
             rates = run_rates(store, asked.runs[0], asked.chosen)
-            drift = run_drift(store, asked.runs[0])
+            drift = run_standing(store, asked.runs[0])
     by = [name for name in asked.by if name != "panel"]
     found = grouped_statistics(votes.counted, votes.labels, statistics_options(asked, votes.words), by=by)
     found = replace(found, audits=audits, true_rates=rates, drift=drift)
@@ -218,7 +224,8 @@ def true_gate_report(asked: GateSettings, say: Say) -> NamedTrueGate:
     """See `VoteReports.true_gate`."""
     _check_reports(asked)
     with _store_of(asked) as store:
-        return true_gate_of(asked, store, say)
+        drift = None if store is None else run_standing(store, asked.sources[-1], asked.require_drift_check)
+        return true_gate_of(asked, store, say)._replace(drift=drift or "")
 
 
 def _check_reports(asked: GateSettings) -> None:
@@ -245,12 +252,7 @@ def probe_report(asked: "ProbeSettings", say: Say) -> RunProbes:
 
 
 def probe_labels(asked: "ProbeSettings", say: Say) -> pa.Table:
-    """The labels that came later than the debates of a probe.
-
-    Raises:
-        CaseFileError, VotesNotAlike, SettingError: as of `later_labels`.
-        StoreError: labels are reviews, and their store cannot be read.
-    """
+    """The labels that came later than the debates of a probe."""
     with closing(_opened(asked.store_url)) if REVIEWS in asked.labels else nullcontext() as store:
         return later_labels(asked.labels, VerdictWords(), store, say)[0]
 

@@ -1,36 +1,50 @@
-"""Baselines of drift checks in a store, and the last check of a panel."""
+"""Baselines of drift checks in a store: the last check of a panel, whether it is fresh enough, and the metrics."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from jury_analysis.wording import Reason, Wording
-from jury_debate.calibrated import panel_digest
+from jury_actors.observation.tallies import DRIFT_AGE, DRIFT_E, DRIFT_FOUND, MetricTotals, Tallies
+from jury_analysis.wording import Reason
+from jury_debate.calibrated import panel_digest, prompts_digest
 from jury_events.codec import decode_drift
 from jury_events.drift_events import DriftDecision, DriftOpened
-from jury_events.drift_facts import DriftFacts
-from jury_events.ids import drift_stream, run_stream
-from jury_events.panel import Language, Panel
+from jury_events.drift_facts import DriftFacts, drift_facts
+from jury_events.errors import EventError
+from jury_events.ids import drift_id_of, drift_stream, run_stream
+from jury_events.panel import Panel
 from jury_events.run_facts import run_facts
 from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused
-from jury_judge.settings.ages import age_seconds
+from jury_judge.panels.files import LoadedPanel
+from jury_judge.settings.fields import age_seconds
 from jury_replay.drift_checks import intact_drift
+from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
-from jury_views.drift_view import calibrated_words, last_words
+from jury_views.drift_view import standing_words
 
 _SECOND = 1_000_000
-DAY = 86_400
+_DAY = 86_400
 
 
 class LastDriftCheck(NamedTuple):
-    """The newest check of a panel that ended; `ended_at` in µs since 1970-01-01 UTC."""
+    """The newest check that ended; `ended_at` in µs since 1970-01-01 UTC."""
 
     drift_id: str
-    number: int
     ended_at: int
     decision: DriftDecision
+
+    @classmethod
+    def of(cls, facts: DriftFacts, after: int = 0) -> "LastDriftCheck | None":
+        """Of a baseline, among its checks after the first so many; None: none ended."""
+        ended = [
+            cls(facts.opened.drift_id, one.ended_at, one.ended.decision)
+            for one in facts.checks[after:]
+            if one.ended is not None
+        ]
+        return ended[-1] if ended else None
 
 
 def baselines(store: EventStore, panel: tuple[str, str] | None = None) -> Iterator[DriftFacts]:
@@ -48,76 +62,68 @@ def baselines(store: EventStore, panel: tuple[str, str] | None = None) -> Iterat
         yield intact_drift(store, drift_id).facts
 
 
-def last_check(store: EventStore, panel: str, prompts: str) -> LastDriftCheck | None:
-    """The newest check of a panel, by the digests of its identity and its prompts; None: there is none."""
-    found: LastDriftCheck | None = None
-    for facts in baselines(store, (panel, prompts)):
-        for check in facts.ended[-1:]:
-            assert check.ended is not None, "it ended"
-            if found is None or check.ended_at > found.ended_at:
-                found = LastDriftCheck(facts.opened.drift_id, check.opened.number, check.ended_at, check.ended.decision)
-    return found
+def panel_standing(store: EventStore, loaded: LoadedPanel, within: str | None = None) -> Reason | None:
+    """The standing of a panel that is to judge, or of the stages of a ladder; as `standing`."""
+    resolved = [stage.resolved for stage in loaded.stages]
+    if within is None and not store.drift_ids() and all(one.panel.final.calibration is None for one in resolved):
+        return None
+    panels = [(one.panel, prompts_digest(one.role_prompts, one.judge_prompt, one.prompts)) for one in resolved]
+    return standing(store, panels, within)
 
 
-def panel_standing(
-    store: EventStore, panel: Panel, prompts: str, within: str | None = None, now: int | None = None
-) -> str | None:
-    """`calibrated 41 days ago; last drift check 3 days ago: none`; None: the panel has neither, and needs none.
+def standing(
+    store: EventStore, panels: Iterable[tuple[Panel, str]], within: str | None = None, now: int | None = None
+) -> Reason | None:
+    """`calibrated 41 days ago; last drift check 3 days ago: none`, of the first of several panels that has either.
+
+    Checks that were imported without a trusted key count for nothing: anyone may have written them.
 
     Args:
         store: open for reading.
-        panel: that judges, or judged.
-        prompts: the digest of its custom prompts.
+        panels: that judge, or judged, each with the digest of its custom prompts.
         within: refuse a panel whose last check is older than this age (`7d`), or found something; None: refuse none.
         now: in µs since 1970-01-01 UTC; None reads the clock.
 
     Raises:
-        SettingsRefused: as `require_check`.
+        SettingsRefused: as `within` says.
         MalformedBody, StoreError: as `baselines`.
     """
-    now = time.time_ns() // 1000 if now is None else now
-    last = last_check(store, panel_digest(panel), prompts)
+    moment = time.time_ns() // 1000 if now is None else now
+    found = [_standing(store, panel, prompts, within, moment) for panel, prompts in panels]
+    return next(filter(None, found), None)
+
+
+def _standing(store: EventStore, panel: Panel, prompts: str, within: str | None, now: int) -> Reason | None:
+    found = [LastDriftCheck.of(facts, facts.foreign) for facts in baselines(store, (panel_digest(panel), prompts))]
+    last = max((one for one in found if one is not None), key=lambda one: one.ended_at, default=None)
     if within is not None:
-        require_check(last, age_seconds(within), now)
-    return _standing(panel, last, now, "en")
-
-
-def _standing(panel: Panel, last: LastDriftCheck | None, now: int, language: Language) -> str | None:
+        _require(last, age_seconds(within), now)
     if last is None and panel.final.calibration is None:
         return None
-    checked = last_words(None if last is None else (last.ended_at, last.decision), now, language)
     made_on = None if panel.final.calibration is None else panel.final.calibration.made_on
-    if made_on is None:
-        return checked
-    at = int(datetime.fromisoformat(made_on).replace(tzinfo=UTC).timestamp()) * _SECOND
-    return f"{calibrated_words(at, now, language)}; {checked}"
+    at = None if made_on is None else int(datetime.fromisoformat(made_on).replace(tzinfo=UTC).timestamp()) * _SECOND
+    return standing_words(None if last is None else (last.ended_at, last.decision), at, now)
 
 
-def run_standing(store: EventStore, run_id: str, within: str | None = None) -> str | None:
+def run_standing(store: EventStore, run_id: str, within: str | None = None) -> Reason | None:
     """The same of the panel of a run; None also of a run that was not listed in this store. Raises as above."""
     facts = run_facts(store.read_stream(run_stream(run_id)))
-    return None if facts is None else panel_standing(store, facts.opened.panel, facts.opened.custom, within)
-
-
-def run_drift(store: EventStore, run_id: str) -> Reason | None:
-    """As `run_standing`, in the language of who reads it; None also of a panel without any check."""
-    facts = run_facts(store.read_stream(run_stream(run_id)))
+    if facts is None and within is not None:
+        raise SettingsRefused(
+            f"{{require_drift_check}}: run {visible_line(run_id, 100)} was not listed in this store, so that nothing "
+            "says when its panel was checked",
+            usage=False,
+        )
     if facts is None:
         return None
-    panel, now = facts.opened.panel, time.time_ns() // 1000
-    last = last_check(store, panel_digest(panel), facts.opened.custom)
-    en, ja = _standing(panel, last, now, "en"), _standing(panel, last, now, "ja")
-    return None if en is None or ja is None else Wording(en, ja)()
+    opened = facts.opened
+    further = () if opened.ladder is None else opened.ladder.further
+    panels = [(opened.panel, opened.custom), *((stage.panel, stage.custom) for stage in further)]
+    return standing(store, panels, within)
 
 
-def require_check(last: LastDriftCheck | None, seconds: float, now: int) -> None:
-    """Refuse a panel whose last check is older, or found something.
-
-    Args:
-        last: of the panel.
-        seconds: how old it may be.
-        now: in µs since 1970-01-01 UTC.
-    """
+def _require(last: LastDriftCheck | None, seconds: float, now: int) -> None:
+    """Refuse a panel whose last check is older, or found something."""
     if last is None:
         raise SettingsRefused(
             "{require_drift_check}: no drift check of this panel has ended in this store; jury drift baseline makes a "
@@ -128,8 +134,8 @@ def require_check(last: LastDriftCheck | None, seconds: float, now: int) -> None
     name = visible_line(last.drift_id, 60)
     if age > seconds:
         raise SettingsRefused(
-            f"{{require_drift_check}}: the last drift check of this panel was {age / DAY:.1f} days ago, and may be "
-            f"{seconds / DAY:g} days old; jury drift check {name}",
+            f"{{require_drift_check}}: the last drift check of this panel was {age / _DAY:.1f} days ago, and may be "
+            f"{seconds / _DAY:g} days old; jury drift check {name}",
             usage=False,
         )
     if last.decision.found:
@@ -138,3 +144,46 @@ def require_check(last: LastDriftCheck | None, seconds: float, now: int) -> None
             f"drift show {name}",
             usage=False,
         )
+
+
+class StoreDriftMetrics:
+    """The last check of each baseline of a store, among the metrics of a server.
+
+    Args:
+        store: open for reading.
+        clock: microseconds since 1970-01-01 UTC.
+    """
+
+    def __init__(self, store: EventStore, clock: Callable[[], int]) -> None:
+        self._store = store
+        self._versions: dict[str, int] = {}
+        self._last: dict[str, LastDriftCheck] = {}
+        self._tallies = Tallies()
+        self._tallies.read_at_snapshots(
+            DRIFT_E,
+            lambda: [((one.drift_id, w.name), w.e) for one in self._last.values() for w in one.decision.watched],
+        )
+        self._tallies.read_at_snapshots(
+            DRIFT_FOUND, lambda: [((one.drift_id,), float(one.decision.found)) for one in self._last.values()]
+        )
+        self._tallies.read_at_snapshots(
+            DRIFT_AGE,
+            lambda: [((one.drift_id,), max(0.0, (clock() - one.ended_at) / _SECOND)) for one in self._last.values()],
+        )
+
+    @contextmanager
+    def shown(self, totals: MetricTotals) -> Iterator[None]:
+        """Show the values in this context."""
+        with totals.counted(self._tallies):
+            yield
+
+    def look(self) -> None:
+        """Read the baselines that changed; where the log cannot be read, the values stay as they are."""
+        with suppress(StoreError, EventError):
+            for stream, head in self._store.heads(list(map(drift_stream, self._store.drift_ids()))).items():
+                if self._versions.get(stream) == head.version:
+                    continue
+                facts = drift_facts(self._store.read_stream(stream))
+                self._versions[stream] = head.version
+                if facts is not None and (last := LastDriftCheck.of(facts)) is not None:
+                    self._last[drift_id_of(stream)] = last

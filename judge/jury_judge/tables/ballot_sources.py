@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.ballots import MESSAGES, OWN_WORDS, SCHEMA
-from jury_analysis.own_words import in_labels, without_own_words
+from jury_analysis.scale import in_labels, without_own_words
 from jury_cases.votes.words import VerdictWords
 from jury_events.errors import DebateNotFound, SettingError
 from jury_events.nearest import did_you_mean

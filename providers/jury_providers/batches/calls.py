@@ -17,7 +17,7 @@ from jury_events.scrubbing import Scrubber
 from jury_providers.batches.provider import BatchFailure, BatchNotFound, BatchRefused, BatchUnavailable
 from jury_providers.sdk.failures import CallFailure, FailureReader, exception_failure, one_line, preview
 from jury_providers.sdk.http_client import HttpRecord
-from jury_providers.sdk.reply_parsing import json_object
+from jury_providers.sdk.json_fields import json_object
 
 MOST_DOCUMENT_BYTES = 64 * 1024 * 1024
 """Of a response that is no download: a list may show other batches with their results in it."""

@@ -11,7 +11,7 @@ from jury_events.outcome import CallOutcome
 from jury_events.text import visible_line
 from jury_providers.batches.calls import upload_seconds
 from jury_providers.batches.provider import BatchUnavailable, PreparedBatch
-from jury_providers.sdk.reply_parsing import label_at, objects, text_at
+from jury_providers.sdk.json_fields import label_at, objects, text_at
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = JSONDecoder()

@@ -22,7 +22,7 @@ from jury_providers.batches.sdk_batches import PAGE, SdkBatches
 from jury_providers.endpoints import ProviderConnection
 from jury_providers.sdk.failures import one_line
 from jury_providers.sdk.google_generate import GoogleGenerate
-from jury_providers.sdk.reply_parsing import label_at, object_at, text_at
+from jury_providers.sdk.json_fields import label_at, object_at, text_at
 
 _STATUSES = {
     **dict.fromkeys(("UNSPECIFIED", "QUEUED", "PENDING"), BatchStatus.WAITING),

@@ -30,10 +30,10 @@ from jury_providers.batches.provider import (
 from jury_providers.batches.sdk_batches import PAGE, SdkBatches
 from jury_providers.endpoints import ProviderConnection
 from jury_providers.sdk.failures import error_status, one_line
+from jury_providers.sdk.json_fields import count_at, label_at, object_at, objects, text_at
 from jury_providers.sdk.openai_chat import OpenAIChat
 from jury_providers.sdk.openai_responses import OpenAIResponses
 from jury_providers.sdk.openai_sdk import OpenAISdk
-from jury_providers.sdk.reply_parsing import count_at, label_at, object_at, objects, text_at
 
 NONCE_KEY = "jury_nonce"
 """Of a batch's metadata, which the list shows."""

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from jury_events.canonical import canonical_json
-from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings, Tier
 from jury_events.scrubbing import Scrubber
@@ -20,9 +19,11 @@ from jury_providers.dialects import OPENAI, SpokenDialect
 from jury_providers.endpoints import PROTOCOL_DEFAULTS, ApiProtocol, ProviderConnection
 from jury_providers.errors import ProviderError
 from jury_providers.failure_table import PromptText, failure_table
-from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider, RequestedTool
+from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
+from jury_providers.sdk.answer_envelopes import only_thoughts, opened
 from jury_providers.sdk.cache_marks import LAST_REPLIES, is_marked, marked_blocks
 from jury_providers.sdk.entra import EntraTokens
+from jury_providers.sdk.event_stream import EventReader, events_of
 from jury_providers.sdk.failures import (
     MAX_ERROR_CHARACTERS,
     NO_PROMPT_TEXT,
@@ -30,7 +31,6 @@ from jury_providers.sdk.failures import (
     FailureReader,
     exception_failure,
     one_line,
-    preview,
 )
 from jury_providers.sdk.http_client import (
     MAX_RESPONSE_BYTES,
@@ -42,17 +42,9 @@ from jury_providers.sdk.http_client import (
     recording,
     release_client,
 )
-from jury_providers.sdk.reply_parsing import (
-    EventReader,
-    ParsedReply,
-    as_json,
-    events_of,
-    json_object,
-    only_thoughts,
-    opened,
-    stated_cost,
-    text_at,
-)
+from jury_providers.sdk.json_fields import as_json, json_object, text_at
+from jury_providers.sdk.replies import ParsedReply, explained, failed_reply, reply_of, scrubbed, unusable
+from jury_providers.sdk.token_usage import stated_cost
 
 MAX_RECORDED_BYTES = 1024 * 1024
 """Bytes of a response that are recorded."""
@@ -71,8 +63,6 @@ _HEADERS_KEPT = (
 )
 """An allow list: other headers of an SDK may contain secrets."""
 
-_WORDS = ("service_tier", "region", "speed", "cache_miss")
-"""Of a usage: the provider's own words."""
 
 _REQUEST_IDS = ("x-request-id", "request-id", "x-goog-request-id")
 _GOOD = range(200, 300)
@@ -200,7 +190,7 @@ class SdkAdapter(Provider):
         try:
             body = {**self.body(request, stream=streamed), **self.connection.extra_body}
         except Exception as error:  # noqa: BLE001  (a schema that the SDK can't translate)
-            return _scrubbed(_failed(exception_failure(error, built=False)), self.scrubber)
+            return scrubbed(failed_reply(exception_failure(error, built=False)), self.scrubber)
         reader = EventReader()
         record = HttpRecord()
         record.query = self.connection.query
@@ -217,22 +207,22 @@ class SdkAdapter(Provider):
         document = self.assemble(events) if events else document
         prompt = partial(_texts_of, request)
         self._note(request, document)
-        reply = _explained(self._reply(record, failure, document, events, prompt), request)
-        reply = _scrubbed(reply, scrubber)
+        reply = explained(self._reply(record, failure, document, events, prompt), request)
+        reply = scrubbed(reply, scrubber)
         if on_chunk is not None and not reader.events and reply.answer is not None:
             on_chunk(reply.answer.decode("utf-8", "replace"))
         return reply._replace(sent=self._sent(record, body, request))
 
     def reply_from(self, request: ModelRequest, body: dict[str, Any], record: HttpRecord) -> ModelReply:
         """The reply in a response that came another way than by a call, read as a call's."""
-        reply = _explained(self.read(record, partial(_texts_of, request)), request)
+        reply = explained(self.read(record, partial(_texts_of, request)), request)
         return reply._replace(sent=self._sent(record, body, request))
 
     def read(self, record: HttpRecord, prompt: PromptText = NO_PROMPT_TEXT) -> ModelReply:
         """The reply in a complete response, without what was sent; `prompt` as far as it is known what was asked."""
         record.body = self.scrubber.data(record.body)
         failure = CallFailure(CallOutcome.MALFORMED_RESPONSE, "there is no response")
-        return _scrubbed(self._reply(record, failure, json_object(record.body), [], prompt), self.scrubber)
+        return scrubbed(self._reply(record, failure, json_object(record.body), [], prompt), self.scrubber)
 
     def _is_streamed(self, on_chunk: OnChunk | None) -> bool:
         asked = self.connection.dialect.stream
@@ -346,14 +336,14 @@ class SdkAdapter(Provider):
                 failure = embedded
                 begun = self._begun(document, events)
             elif document is None:
-                failure = CallFailure(CallOutcome.MALFORMED_RESPONSE, _unusable(body, stream=bool(events)))
+                failure = CallFailure(CallOutcome.MALFORMED_RESPONSE, unusable(body, stream=bool(events)))
             else:
                 parsed = self.parse(document)
         cost = stated_cost(self.connection.dialect.stated_cost, document or {}, headers)
         if parsed is None:
-            reply = _failed(failure._replace(status=failure.status or status), begun)
+            reply = failed_reply(failure._replace(status=failure.status or status), begun)
         else:
-            reply = _reply_from(self._opened(parsed))
+            reply = reply_of(self._opened(parsed))
         reply = self._with_response(reply, body, document if events else None) if status is not None else reply
         return reply._replace(
             request_id=next((headers[name] for name in _REQUEST_IDS if name in headers), reply.request_id),
@@ -367,7 +357,7 @@ class SdkAdapter(Provider):
         if document is None:
             began = any(map(self.text_delta, events))
             return ModelReply(CallOutcome.OVERLOADED, began=began)
-        return _reply_from(self.parse(document))
+        return reply_of(self.parse(document))
 
     def _opened(self, parsed: ParsedReply) -> ParsedReply:
         """The reply without what stands around its answer, as far as that is known of the server."""
@@ -420,28 +410,6 @@ class SdkAdapter(Provider):
         return self.scrubber.knowing(record.secrets).data(canonical_json(sent))
 
 
-def _scrubbed(reply: ModelReply, scrubber: Scrubber) -> ModelReply:
-    """The reply without the secrets, which a provider may echo anywhere, even split over several events."""
-    text, data = scrubber.text, scrubber.data
-    refused_key = reply.outcome is CallOutcome.AUTHENTICATION
-    response = reply.response
-    if response is not None:
-        response = scrubber.error_data(response) if refused_key else data(response)
-    words = {name: text(word) for name in _WORDS if (word := getattr(reply.usage, name)) is not None}
-    return reply._replace(
-        answer=None if reply.answer is None else data(reply.answer),
-        response=response,
-        error=None if reply.error is None else scrubber.error(reply.error),
-        tool_calls=tuple(RequestedTool._make(map(text, call)) for call in reply.tool_calls),
-        model_version=None if reply.model_version is None else text(reply.model_version),
-        fingerprint=None if reply.fingerprint is None else text(reply.fingerprint),
-        finish_reason=None if reply.finish_reason is None else text(reply.finish_reason),
-        request_id=None if reply.request_id is None else text(reply.request_id),
-        code=None if reply.code is None else text(reply.code),
-        usage=reply.usage.changed(**words) if words else reply.usage,
-    )
-
-
 def _texts_of(request: ModelRequest) -> str:
     """All texts of a call: its messages, tools and schema."""
     tools = (f"{tool.name}\n{tool.description}\n{as_json(tool.parameters)}" for tool in request.tools)
@@ -455,72 +423,5 @@ def _sendable(document: dict[str, Any]) -> dict[str, Any]:
     return sendable
 
 
-def _failed(failure: CallFailure, begun: ModelReply | None = None) -> ModelReply:
-    """The reply that says so; `begun`: what is known of an answer that had begun before."""
-    reply = ModelReply(
-        failure.outcome,
-        error=failure.error,
-        retry_after=failure.retry_after,
-        status=failure.status,
-        code=failure.code,
-        understood=failure.understood,
-    )
-    return reply if begun is None else reply._replace(usage=begun.usage, began=begun.began)
-
-
-def _explained(reply: ModelReply, request: ModelRequest) -> ModelReply:
-    if reply.outcome is CallOutcome.ANSWERED:
-        return reply
-    limit, spent = request.settings.max_output_tokens, reply.usage.output_tokens or 0
-    gone = spent >= limit or spent <= (reply.usage.reasoning_tokens or 0)
-    empty = reply.outcome is CallOutcome.TRUNCATED and reply.answer is None and spent and gone
-    if not empty and reply.outcome is not CallOutcome.ONLY_REASONING:
-        return reply
-    error = f"all of max_output_tokens ({limit:,}) went to reasoning; raise it, or lower effort or thinking"
-    return reply._replace(outcome=CallOutcome.ONLY_REASONING, answer=None, error=error)
-
-
 def _query(query: Mapping[str, str]) -> str:
     return f"?{urlencode(query)}" if query else ""
-
-
-def _reply_from(parsed: ParsedReply) -> ModelReply:
-    answered = parsed.outcome is CallOutcome.ANSWERED
-    text = parsed.text
-    if not text.isascii():  # a stream may split a surrogate pair
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-    usable = answered or parsed.outcome is CallOutcome.TRUNCATED
-    error = None if usable else parsed.error or f"it ended with the reason {parsed.finish_reason!r}"
-    return ModelReply(
-        parsed.outcome,
-        # A lone surrogate is kept: the answer's parser refuses it, and the record equals what was received.
-        answer=text.encode("utf-8", "surrogatepass") if usable and text else None,
-        error=None if error is None else one_line(error),
-        tool_calls=parsed.tool_calls if answered else (),
-        model_version=parsed.model_version,
-        fingerprint=parsed.fingerprint,
-        finish_reason=parsed.finish_reason,
-        usage=_plausible(parsed.usage, has_content=bool(text or parsed.tool_calls)),
-        request_id=parsed.response_id,
-        stripped=parsed.stripped,
-        began=bool(text or parsed.tool_calls or parsed.usage.output_tokens),
-    )
-
-
-def _plausible(usage: Usage, *, has_content: bool) -> Usage:
-    """The usage without impossible counts: 0 for a prompt, or for an answer with content."""
-    if usage.input_tokens != 0 and (usage.output_tokens != 0 or not has_content):
-        return usage
-    return usage.changed(
-        input_tokens=usage.input_tokens or None,
-        output_tokens=usage.output_tokens or (None if has_content else usage.output_tokens),
-    )
-
-
-def _unusable(body: bytes, *, stream: bool) -> str:
-    if stream:
-        return "the stream ended without its last words"
-    if body.lstrip()[:1] == b"<":
-        cause = "look at the base URL, and whether a proxy or a login stands before the server"
-        return one_line(f"a web page came instead of an answer; {cause}: {preview(body)}")
-    return one_line(f"the response is no JSON object: {preview(body)}") if body.strip() else "the response is empty"

@@ -28,26 +28,22 @@ from jury_providers.dialects import MESSAGES_WAYS
 from jury_providers.endpoints import ProviderConnection
 from jury_providers.provider import Caching, ModelPicture, ModelRequest, RequestedTool, ServedModel
 from jury_providers.sdk.adapter import SdkAdapter
-from jury_providers.sdk.cache_marks import anthropic_mark, anthropic_settings, marked_blocks
+from jury_providers.sdk.cache_marks import marked_blocks
+from jury_providers.sdk.conversation import ConversationTurn, turns, without_unanswered
 from jury_providers.sdk.http_client import SharedHttpClient
-from jury_providers.sdk.reply_parsing import (
-    ConversationTurn,
-    ParsedReply,
+from jury_providers.sdk.json_fields import (
     as_json,
-    cache_writes,
     count_at,
     date_at,
     json_object,
     label_at,
     object_at,
     objects,
-    outcome_of,
     text_at,
-    total,
-    turns,
-    with_cache_miss,
-    without_unanswered,
+    without_unset,
 )
+from jury_providers.sdk.replies import ParsedReply, outcome_of
+from jury_providers.sdk.token_usage import cache_writes, total, with_cache_miss
 
 _CLOUDS: Mapping[str, Callable[..., Any]] = {
     "bedrock": AsyncAnthropicBedrock,
@@ -62,6 +58,7 @@ _OUTCOMES = {
     "max_tokens": CallOutcome.TRUNCATED,
     "model_context_window_exceeded": CallOutcome.CONTEXT_TOO_LONG,
 }
+_TIERS = {"standard": "standard_only", "priority": "auto"}
 _GOOD_ENDS = frozenset({"end_turn", "stop_sequence", "tool_use"})
 
 
@@ -137,7 +134,10 @@ class AnthropicMessages(SdkAdapter):
             body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
         if request.settings.effort is not None:
             body.setdefault("output_config", {})["effort"] = request.settings.effort
-        body |= anthropic_settings(request.settings, self._tier(request.settings))
+        body |= without_unset(
+            thinking=_thinking(request.settings.thinking),
+            service_tier=_TIERS.get(self._tier(request.settings) or ""),
+        )
         if self.asks_why(request):
             # The provider says why the prompt before was not read; without one, this prompt is remembered for the next.
             body["diagnostics"] = {"previous_message_id": self.earlier_reply_id(request)}
@@ -161,10 +161,8 @@ class AnthropicMessages(SdkAdapter):
             return []
         document = self.stored_reply(turn.text) if turn.role == "assistant" else None
         if document is None and len(turn.blocks) > 1:
-            blocks = [
-                _block(block) | (anthropic_mark(caching) if index in marked else {})
-                for index, block in enumerate(turn.blocks)
-            ]
+            mark = {"cache_control": {"type": "ephemeral", "ttl": caching}}
+            blocks = [_block(block) | (mark if index in marked else {}) for index, block in enumerate(turn.blocks)]
             return [{"role": turn.role, "content": blocks}]
         if document is None:
             return [{"role": turn.role, "content": turn.text}] if turn.text.strip() else []
@@ -221,6 +219,14 @@ class AnthropicMessages(SdkAdapter):
             if index in blocks:
                 blocks[index]["input"] = json_object(given.encode()) or {}
         return {**message, "content": list(blocks.values())} if text_at(message, "stop_reason") else None
+
+
+def _thinking(thinking: str | int | None) -> dict[str, Any] | None:
+    if thinking is None:
+        return None
+    if isinstance(thinking, int):
+        return {"type": "enabled", "budget_tokens": thinking}
+    return {"type": "disabled" if thinking == "off" else thinking}
 
 
 def _block(block: str | ModelPicture) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from jury_providers.provider import ModelReply, ModelRequest
 from jury_providers.sdk.adapter import MAX_RECORDED_BYTES, SdkAdapter
 from jury_providers.sdk.failures import CallFailure
 from jury_providers.sdk.http_client import HttpRecord
-from jury_providers.sdk.reply_parsing import ParsedReply, count_at, label_at, object_at, objects, text_at
+from jury_providers.sdk.json_fields import count_at, label_at, object_at, objects, text_at
+from jury_providers.sdk.replies import ParsedReply
 
 _REFUSAL = "refusal"
 

@@ -17,7 +17,7 @@ import httpx2
 
 from jury_events.outcome import CallOutcome
 from jury_providers.failure_table import FailureTable, PromptText, ReportedError
-from jury_providers.sdk.reply_parsing import objects
+from jury_providers.sdk.json_fields import objects
 
 MAX_ERROR_CHARACTERS = 2000
 """Of a recorded error."""

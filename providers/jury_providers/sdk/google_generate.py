@@ -17,23 +17,11 @@ from jury_providers.catalogue import ModelLengths
 from jury_providers.endpoints import ApiProtocol
 from jury_providers.provider import ModelPicture, ModelRequest, RequestedTool, ServedModel
 from jury_providers.sdk.adapter import SdkAdapter
-from jury_providers.sdk.cache_marks import google_settings
+from jury_providers.sdk.conversation import ConversationTurn, turns, without_unanswered
 from jury_providers.sdk.http_client import SharedHttpClient
-from jury_providers.sdk.reply_parsing import (
-    ConversationTurn,
-    ParsedReply,
-    as_json,
-    count_at,
-    label_at,
-    object_at,
-    objects,
-    outcome_of,
-    owed_output,
-    text_at,
-    total,
-    turns,
-    without_unanswered,
-)
+from jury_providers.sdk.json_fields import as_json, count_at, label_at, object_at, objects, text_at, without_unset
+from jury_providers.sdk.replies import ParsedReply, outcome_of
+from jury_providers.sdk.token_usage import owed_output, total
 
 _BLOCKS = (
     "SAFETY",
@@ -132,7 +120,17 @@ class GoogleGenerate(SdkAdapter):
         Models before Gemini 3 refuse a schema together with tools: it is sent only without tools.
         """
         settings = request.settings
-        generation: dict[str, Any] = {"maxOutputTokens": settings.max_output_tokens, **google_settings(settings)}
+        thinking = without_unset(
+            thinkingLevel=None if settings.effort is None else settings.effort.upper(),
+            thinkingBudget={"off": 0, "adaptive": -1}.get(str(settings.thinking), settings.thinking),
+        )
+        generation = without_unset(
+            maxOutputTokens=settings.max_output_tokens,
+            temperature=settings.temperature,
+            topP=settings.top_p,
+            seed=settings.seed,
+            thinkingConfig=thinking or None,
+        )
         body: dict[str, Any] = {
             "contents": [content for turn in turns(request.messages) for content in self._contents(turn)],
             "generationConfig": generation,

@@ -12,23 +12,19 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.dialects import CHAT_WAYS, REASONING_FIELD, THINKING_BLOCKS, finish_outcomes
 from jury_providers.provider import ModelPicture, ModelRequest, RequestedTool
-from jury_providers.sdk.cache_marks import OPENAI_MARK, marked_blocks, openai_cache_options, openai_chat_settings
-from jury_providers.sdk.openai_sdk import OpenAISdk, openai_cache_writes
-from jury_providers.sdk.reply_parsing import (
-    ConversationTurn,
-    ParsedReply,
-    count_at,
-    data_url,
-    json_object,
-    label_at,
-    object_at,
-    objects,
-    opened,
-    outcome_of,
-    owed_output,
-    text_at,
-    turns,
+from jury_providers.sdk.answer_envelopes import opened
+from jury_providers.sdk.cache_marks import marked_blocks
+from jury_providers.sdk.conversation import ConversationTurn, data_url, turns
+from jury_providers.sdk.json_fields import count_at, json_object, label_at, object_at, objects, text_at, without_unset
+from jury_providers.sdk.openai_sdk import (
+    OPENAI_MARK,
+    OPENAI_TIERS,
+    OpenAISdk,
+    openai_cache_options,
+    openai_cache_writes,
 )
+from jury_providers.sdk.replies import ParsedReply, outcome_of
+from jury_providers.sdk.token_usage import owed_output
 
 _OUTCOMES = {"length": CallOutcome.TRUNCATED, "content_filter": CallOutcome.BLOCKED, **finish_outcomes()}
 _GOOD_ENDS = frozenset({"stop", "tool_calls", "function_call"})
@@ -63,7 +59,15 @@ class OpenAIChat(OpenAISdk):
             "messages": self._conversation(request),
             dialect.output_limit: settings.max_output_tokens,
         }
-        body |= openai_chat_settings(settings, self._tier(settings)) | openai_cache_options(request)
+        body |= without_unset(
+            temperature=settings.temperature,
+            top_p=settings.top_p,
+            seed=settings.seed,
+            reasoning_effort=settings.effort,
+            verbosity=settings.verbosity,
+            service_tier=OPENAI_TIERS.get(self._tier(settings) or ""),
+        )
+        body |= openai_cache_options(request)
         # Not strict: strict functions have no optional parameters, and all of these have defaults.
         tools = [{"type": "function", "function": tool._asdict()} for tool in request.tools]
         schema = request.schema if dialect.schema_bounds else _without_bounds(canonical_json(request.schema))

@@ -9,23 +9,18 @@ from typing import Any
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelPicture, ModelRequest, RequestedTool
-from jury_providers.sdk.cache_marks import OPENAI_MARK, marked_blocks, openai_cache_options, openai_responses_settings
-from jury_providers.sdk.openai_sdk import OpenAISdk, openai_cache_writes
-from jury_providers.sdk.reply_parsing import (
-    ConversationTurn,
-    ParsedReply,
-    count_at,
-    data_url,
-    label_at,
-    object_at,
-    objects,
-    outcome_of,
-    owed_output,
-    text_at,
-    turns,
-    with_cache_miss,
-    without_unanswered,
+from jury_providers.sdk.cache_marks import marked_blocks
+from jury_providers.sdk.conversation import ConversationTurn, data_url, turns, without_unanswered
+from jury_providers.sdk.json_fields import count_at, label_at, object_at, objects, text_at, without_unset
+from jury_providers.sdk.openai_sdk import (
+    OPENAI_MARK,
+    OPENAI_TIERS,
+    OpenAISdk,
+    openai_cache_options,
+    openai_cache_writes,
 )
+from jury_providers.sdk.replies import ParsedReply, outcome_of
+from jury_providers.sdk.token_usage import owed_output, with_cache_miss
 
 _OUTCOMES = {"max_output_tokens": CallOutcome.TRUNCATED, "content_filter": CallOutcome.BLOCKED}
 _GOOD_ENDS = frozenset({"completed"})
@@ -55,7 +50,13 @@ class OpenAIResponses(OpenAISdk):
         }
         if settings.verbosity is not None:
             body["text"]["verbosity"] = settings.verbosity
-        body |= openai_responses_settings(settings, self._tier(settings)) | openai_cache_options(request)
+        body |= without_unset(
+            temperature=settings.temperature,
+            top_p=settings.top_p,
+            reasoning=None if settings.effort is None else {"effort": settings.effort},
+            service_tier=OPENAI_TIERS.get(self._tier(settings) or ""),
+        )
+        body |= openai_cache_options(request)
         if self.asks_why(request) and (earlier := self.earlier_reply_id(request)):
             # The provider says why the prompt before was not read.
             body["prompt_cache_options"]["comparison_response_id"] = earlier

@@ -15,8 +15,10 @@ from jury_providers.catalogue import ModelLengths
 from jury_providers.clouds import ENTRA_VARIABLE
 from jury_providers.provider import ModelRequest, ServedModel
 from jury_providers.sdk.adapter import SdkAdapter
+from jury_providers.sdk.cache_marks import shared_digest
 from jury_providers.sdk.http_client import SharedHttpClient
-from jury_providers.sdk.reply_parsing import cache_writes, count_at, date_at, object_at, objects, text_at
+from jury_providers.sdk.json_fields import count_at, date_at, object_at, objects, text_at
+from jury_providers.sdk.token_usage import cache_writes
 
 SaidAt = Callable[[str, dict[str, Any] | None], Awaitable[dict[str, Any]]]
 """The JSON object at a URL, {} where there is none; a body is posted."""
@@ -43,6 +45,24 @@ async def local_window(root: str, model: str, said_at: SaidAt) -> int | None:
         return int(given[1])
     info = object_at(shown, "model_info")
     return next((count_at(info, name) for name in info if name.endswith(".context_length")), None)
+
+
+OPENAI_TIERS = {"standard": "default", "flex": "flex", "priority": "priority"}
+
+OPENAI_MARK: dict[str, Any] = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+"""The field of a marked content part."""
+
+
+def openai_cache_options(request: ModelRequest) -> dict[str, Any]:
+    """The fields of a request: nothing is kept but what is marked, so that nothing is paid for what is not read."""
+    if request.cache is None:
+        return {}
+    if request.cache == "none":
+        return {"prompt_cache_options": {"mode": "explicit"}}
+    return {
+        "prompt_cache_options": {"mode": "explicit", "ttl": request.cache},
+        "prompt_cache_key": shared_digest(request),
+    }
 
 
 _AZURE_SCOPE = "https://cognitiveservices.azure.com/.default"

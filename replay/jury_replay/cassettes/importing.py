@@ -11,9 +11,9 @@ from jury_events.ids import calls_stream, debate_stream, local_stream, owner_str
 from jury_events.local_events import DebateImported, SignedLengths, VersionRange
 from jury_events.local_facts import NOT_EXCLUDED
 from jury_events.parts import Digest, Part, decode_digest, refs_in
-from jury_replay.cassettes.cassette import Cassette
 from jury_replay.cassettes.lines import SealLine
 from jury_replay.cassettes.provenance import origin_of
+from jury_replay.cassettes.reading import Cassette
 from jury_replay.errors import ErasureUnasked, OtherDebate, RecordDamaged
 from jury_replay.import_checks import seal_digest
 from jury_replay.integrity import check_debate
@@ -58,19 +58,11 @@ def import_cassette(
     has none of the debate; reviews that continue those of the store only with `verified_with`.
 
     Args:
-        store: open for writing.
         cassette: as `read_cassette` verified it.
         erase: allow it to erase texts of this store. Without a seal anyone can write an erasure into a cassette.
         verified_with: the name of the trusted key that signed the cassette's seal, which covers all of it.
         lengths: who signed how long the streams of the cassette are, and when, under a trusted key.
         clock: microseconds since 1970-01-01 UTC.
-
-    Raises:
-        ErasureUnasked: it records the erasure of texts that the store contains, and `erase` is not set.
-        OtherDebate: the store contains another debate of that id.
-        RecordDamaged: the store's record of it does not verify.
-        MayNotErase: texts would be erased, and the user may not delete any.
-        StoreError: the store cannot be written.
     """
     debate_id = cassette.history.debate_id
     for _ in range(_ATTEMPTS):

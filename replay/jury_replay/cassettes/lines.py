@@ -9,15 +9,23 @@ Nothing in them belongs to the store that the debate is taken from: no position,
 
 import hashlib
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
-from typing import Annotated, Final, Literal
+from collections.abc import Callable, Collection
+from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field, StringConstraints
 
 from jury_events.calibration import Hex256
 from jury_events.canonical import canonical_json
+from jury_events.debate_history import DebateHistory
 from jury_events.envelope import END_OF_TIME, MOST_NAME, StoredEvent
+from jury_events.ids import portable_streams
+from jury_events.local_events import SignedLengths
 from jury_events.parts import SALT_BYTES, Part, decode_digest, encode_digest
-from jury_events.value import DebateId, RunId, Value
+from jury_events.text import moment
+from jury_events.value import DebateId, Value
+from jury_store.errors import BadNote
+from jury_store.seals.keys import PublicKey, SealKey
+from jury_store.seals.statement import STREAMS, known_key, read_statement, sign_statement, statement_fault
 
 FORMAT: Final = "jury-judge 1"
 SUFFIX = ".cassette.jsonl"
@@ -26,8 +34,11 @@ BATCH_SUFFIX = ".batch.jsonl"
 RUN_SUFFIX = ".run.jsonl"
 """Of a file with the stream of a run and its list; its debates are files of their own."""
 
-RUN_BEGINS = b'{"cassette":"jury-judge 1","listed":'
-"""The first bytes of a file of a run."""
+DRIFT_SUFFIX = ".drift.jsonl"
+"""Of a file with the stream of a baseline of drift checks; its debates are files of their own."""
+
+STREAM_BEGINS = b'{"cassette":"jury-judge 1","listed":'
+"""The first bytes of a file of a run or a baseline."""
 
 BEGINS = b'{"cassette":'
 """The first bytes of every cassette: no other field of the manifest sorts before it."""
@@ -71,11 +82,10 @@ class Manifest(Value):
     sha256: Hex256
 
 
-class RunManifest(Value):
-    """What follows in the file of a run: its events, then a line for each of the `listed` debates, then the seal."""
+class StreamManifest(Value):
+    """What follows in the file of one stream: its events, a line for each of the `listed` debates, then the seal."""
 
     cassette: Literal["jury-judge 1"] = FORMAT
-    run_id: RunId
     streams: dict[str, StreamEnd]
     listed: _Count
     sealed: bool
@@ -213,3 +223,79 @@ def part_of(line: TextPartLine | BytesPartLine) -> Part:
 def written(line: Value) -> bytes:
     """The bytes of a line, its end included."""
     return canonical_json(line.model_dump(mode="json", by_alias=True, exclude_none=True)) + b"\n"
+
+
+SignLengths = Callable[[DebateHistory, str], LengthsLine]
+"""From what a cassette has of a debate, and the SHA-256 of its lines after the first, in hexadecimal."""
+
+
+def signing(key: SealKey, clock: Callable[[], int]) -> SignLengths:
+    """Signs with this key; `clock`: microseconds since 1970-01-01 UTC."""
+
+    def sign(history: DebateHistory, content: str) -> LengthsLine:
+        debates = {history.debate_id: _ends(history)}
+        lengths = StreamLengths(at=clock(), content=content, debates=debates, key=key.public.name)
+        return LengthsLine(lengths=lengths, note=sign_statement(STREAMS, lengths.digest, key))
+
+    return sign
+
+
+def _ends(history: DebateHistory) -> dict[str, SignedEnd]:
+    return {
+        stream: SignedEnd(events=len(events), head=encode_digest(events[-1].hash) if events else None)
+        for stream in portable_streams(history.debate_id)
+        for events in [history.streams.get(stream, ())]
+    }
+
+
+def lengths_fault(history: DebateHistory, content: str, line: LengthsLine) -> str | None:
+    """Why signed lengths are not those of this cassette; None: they are. Whose signature it is stays open.
+
+    Args:
+        content: the SHA-256 of the lines between its first and its last one, in hexadecimal.
+    """
+    lengths = line.lengths
+    try:
+        statement = read_statement(line.note, STREAMS)
+    except BadNote as error:
+        return f"the note of its signed lengths: {error}"
+    if (statement.digest, statement.signer) != (lengths.digest, lengths.key):
+        return f"the note of its signed lengths, by {statement.key}, is over other lengths"
+    if [history.debate_id] != list(lengths.debates):
+        return f"its signed lengths are of {', '.join(lengths.debates)[:300]}, not of {history.debate_id}"
+    signed, found = lengths.debates[history.debate_id], _ends(history)
+    if signed.keys() != found.keys():
+        return f"its signed lengths are of the streams {', '.join(signed)[:600]}, not of {', '.join(found)}"
+    said = f"signed by {statement.key} as of {moment(lengths.at)}"
+    for stream, here in found.items():
+        there = signed[stream]
+        if here.events != there.events:
+            return f"the stream {stream} has {here.events} events here, and {there.events} in the lengths {said}"
+        if here.head != there.head:
+            return f"the stream {stream} ends with another event than in the lengths {said}"
+    if content != lengths.content:
+        return f"its texts or its seal are not those of the lengths {said}"
+    return None
+
+
+class TrustedLengths(NamedTuple):
+    """Who signed lengths, and when; None: no trusted key did. `fault`: a signature in the name of one is invalid."""
+
+    signed: SignedLengths | None = None
+    fault: str | None = None
+
+
+def trusted_lengths(line: LengthsLine, keys: Collection[PublicKey]) -> TrustedLengths:
+    """What lengths are worth under these keys; those by an unknown key are as none."""
+    statement = read_statement(line.note, STREAMS)
+    key = known_key(statement, keys)
+    if key is None:
+        return TrustedLengths()
+    if (fault := statement_fault(statement, [key])) is not None:
+        return TrustedLengths(fault=f"its signed lengths: {fault}")
+    return TrustedLengths(SignedLengths(signed_by=key.name[:300], at=line.lengths.at))
+
+
+def signer_of(line: LengthsLine) -> str:
+    """The key that signed lengths, as they say: its name and id."""
+    return read_statement(line.note, STREAMS).key

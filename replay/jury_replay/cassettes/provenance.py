@@ -52,9 +52,6 @@ def trust_fault(
     """Why a cassette does not satisfy these trusted keys, or this kept checkpoint; None: it does.
 
     Args:
-        streams: of the cassette.
-        seal: of the cassette, whose proofs were checked.
-        keys: none: signatures are not checked.
         kept: the checkpoint of the same log that was kept elsewhere, which must be the seal's own.
     """
     if not keys and kept is None:
@@ -113,10 +110,6 @@ class Provenance:
 
         This log's own seal is for debates that ran here: over an imported one it would confirm another store's
         record.
-
-        Raises:
-            RecordDamaged: a stored seal does not fit the log, or the debate; or the one that it came with is gone.
-            StoreError: the database cannot be read, or the log was cut.
         """
         origin = self._store.origin(history.debate_id)
         if (failure := next(import_failures(history, origin), None)) is not None:

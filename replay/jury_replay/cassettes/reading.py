@@ -5,24 +5,24 @@ A line must be written as this project writes it, so that reading and writing gi
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from jury_events.batch_events import BatchPrepared
+from jury_events.conditions import Condition, admitted, fields_of
 from jury_events.debate_events import DebateOpened
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
+from jury_events.errors import EventError
 from jury_events.ids import portable_streams
 from jury_events.parts import Digest, Part, decode_digest, encode_digest
 from jury_events.regular_files import open_regular
 from jury_events.streams import Head
 from jury_events.value import Value
-from jury_replay.cassettes.cassette import Cassette
-from jury_replay.cassettes.lengths import lengths_fault
 from jury_replay.cassettes.lines import (
     FORMAT,
     MAX_CASSETTE,
@@ -33,12 +33,26 @@ from jury_replay.cassettes.lines import (
     Manifest,
     SealLine,
     TextPartLine,
+    lengths_fault,
     part_of,
     written,
 )
 from jury_replay.cassettes.provenance import seal_fault
-from jury_replay.errors import CassetteDamaged, CassetteError
+from jury_replay.errors import CassetteDamaged, CassetteError, ReplayError
 from jury_replay.integrity import check_debate
+
+
+class Cassette(NamedTuple):
+    """One verified debate, and the seal of the log in which it was recorded, if the cassette has one.
+
+    Positions in `history` count the events of the cassette from 1; its epochs are 0.
+    """
+
+    history: DebateHistory
+    seal: SealLine | None = None
+    lengths: LengthsLine | None = None
+    """How long its streams were in their store; they fit, and whether a trusted key signed them is open."""
+
 
 L = TypeVar("L")
 
@@ -55,12 +69,7 @@ _OTHER_FILES = {
 
 
 def read_cassette(path: Path) -> Cassette:
-    """The debate in a file, verified: the manifest's hash, chains, bodies, texts, references, and the seal's proofs.
-
-    Raises:
-        CassetteDamaged: it does not verify.
-        CassetteError: the file is none that this version can read.
-    """
+    """The debate in a file, verified: the manifest's hash, chains, bodies, texts, references, and the seal's proofs."""
     try:
         with open_regular(path) as file:
             return Reading(str(path), file).cassette()
@@ -238,3 +247,18 @@ class Reading:
 _PART: "TypeAdapter[TextPartLine | BytesPartLine]" = TypeAdapter(TextPartLine | BytesPartLine)
 _PREPARED: str = BatchPrepared.model_fields["type"].default
 _OPENED: str = DebateOpened.model_fields["type"].default
+
+
+def is_chosen(path: Path, where: Sequence[Condition]) -> bool:
+    """Whether the case of this cassette meets all conditions; an unreadable cassette is chosen, so that it is reported.
+
+    Args:
+        where: the conditions; without any the file is not read.
+    """
+    if not where:
+        return True
+    try:
+        opened = read_cassette(path).history.opened
+    except (EventError, ReplayError):
+        return True
+    return admitted(where, fields_of(opened))

@@ -1,25 +1,80 @@
 """Writes the cassette of a debate. The same debate gives the same bytes, from every database."""
 
 import hashlib
-from collections.abc import Iterator
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
 
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound
 from jury_events.ids import portable_streams
 from jury_events.parts import encode_digest
-from jury_replay.cassettes.lengths import SignLengths
 from jury_replay.cassettes.lines import (
+    BATCH_SUFFIX,
     MAX_CASSETTE,
     MAX_LINE,
+    RUN_SUFFIX,
+    SUFFIX,
     CassetteEvent,
     Manifest,
     SealLine,
+    SignLengths,
     StreamEnd,
     part_line,
     written,
 )
 from jury_replay.errors import CassetteError, RecordDamaged
 from jury_replay.integrity import check_debate
+
+
+def cassettes_in(paths: Iterable[Path], *, batches: bool = False) -> Iterator[Path]:
+    """Files as named, and for folders the cassettes at any depth, by path; `batches`: then those of batches and runs.
+
+    Raises:
+        CassetteError: a folder contains none, or the path does not exist.
+    """
+    for path in paths:
+        if not path.exists():
+            raise CassetteError(f"{path}: there is no such file or folder; make cassettes with: jury export")
+        if not path.is_dir():
+            yield path
+            continue
+        # Reading a pipe of that name would block; a pipe named on purpose is read.
+        found = _files(path, SUFFIX)
+        others = [*_files(path, BATCH_SUFFIX), *_files(path, RUN_SUFFIX)] if batches else []
+        if not found and not others:
+            raise CassetteError(f"{path}: there is no cassette in this folder (files *{SUFFIX}); name another")
+        yield from found
+        yield from others
+
+
+def _files(folder: Path, suffix: str) -> list[Path]:
+    return sorted(one for one in folder.rglob("*" + suffix) if one.is_file())
+
+
+def put(path: Path, content: bytes) -> bool:
+    """Write a file atomically; returns whether the content changed."""
+    try:
+        with suppress(FileNotFoundError):
+            if path.stat().st_size == len(content) and path.read_bytes() == content:
+                return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # It contains texts of cases: readable by its owner only, as `mkstemp` makes it.
+        descriptor, name = tempfile.mkstemp(prefix=".jury-", suffix=".part", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise CassetteError(f"{path}: cannot be written: {error.strerror}; name another path, or free space") from None
+    return True
 
 
 def write_cassette(history: DebateHistory, seal: SealLine | None = None, sign: SignLengths | None = None) -> bytes:
@@ -29,11 +84,6 @@ def write_cassette(history: DebateHistory, seal: SealLine | None = None, sign: S
         history: of a store or of another cassette; positions, epochs and the stream `local/` are left out.
         seal: of the log in which the debate was recorded.
         sign: signs how long the streams are; None: nothing says that they are whole.
-
-    Raises:
-        DebateNotFound: the debate was never opened.
-        RecordDamaged: it does not verify.
-        CassetteError: it is larger than a cassette may be.
     """
     debate_id = history.debate_id
     if not history.stored_events and not history.stored_batch:

@@ -3,11 +3,15 @@
 A recount assumes an unchanged discussion, which the record cannot show.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from jury_debate.errors import DebateError
 from jury_debate.rules_registry import rules_of
 from jury_debate.state import SeatEvaluation
+from jury_events.codec import SCHEMAS, DebateEvent
+from jury_events.debate_events import DebateOpened
+from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound, EventError
 from jury_events.evaluation import Evaluation
 from jury_events.exact import exact
@@ -15,15 +19,116 @@ from jury_events.ids import FINAL
 from jury_events.panel import Panel
 from jury_events.rubric import DimensionScore, Rubric, Scores
 from jury_events.verdict_scale import VerdictScale
-from jury_replay.errors import JudgeMissing, ReplayError
-from jury_replay.reopening import crash_message
-from jury_replay.rescoring.assumptions import assumed
-from jury_replay.rescoring.panels import Panels
-from jury_replay.rescoring.positions import Positions, read_positions
-from jury_replay.rescoring.results import RescoreStatus, Result
-from jury_replay.rescoring.rows import RescoreProblem, RescoreRow, RowMaker
-from jury_replay.rescoring.settings import Grid, Setting
+from jury_replay.errors import JudgeMissing, RecordDamaged, ReplayError
+from jury_replay.replayer import crash_message
+from jury_replay.rescoring.rows import RecordedEnd, RescoreProblem, RescoreRow, RescoreStatus, Result, RowMaker, end_of
+from jury_replay.rescoring.settings import Grid, Panels, Setting
 from jury_store.event_store import EventStore
+
+_ROUND: str = "round_started"
+_FOLLOWS = frozenset(
+    {
+        *(_ROUND, "juror_abstained", "consensus_checked"),
+        *("debate_begun", "coordinator_resumed", "debate_forked", "texts_erased", "debate_replaced"),
+    }
+)
+"""Events that follow from the others, or contain no position: decoding takes most of the time, so they are skipped."""
+
+_ENDS = frozenset({"judgment_rendered", "debate_completed", "debate_failed", "debate_cancelled"})
+
+
+class Positions(NamedTuple):
+    """`rounds` are phase 1, then each round: the evaluations made there, in speaker order.
+
+    `not_asked`: the seats that were not asked.
+    """
+
+    opened: DebateOpened
+    rounds: tuple[tuple[SeatEvaluation, ...], ...]
+    end: RecordedEnd
+    not_asked: tuple[str, ...] = ()
+
+
+def read_positions(history: DebateHistory) -> Positions:
+    """The positions in the stream `debate/`."""
+    opened = history.opened
+    seats = opened.panel.juror_ids
+    rounds: list[list[SeatEvaluation]] = [[]]
+    ends: list[DebateEvent] = []
+    not_asked: tuple[str, ...] = ()
+    for index, stored in enumerate(history.stored_events[1:], 1):
+        if stored.type in _FOLLOWS and stored.schema <= SCHEMAS[stored.type]:
+            if stored.type == _ROUND:
+                rounds.append([])
+            continue
+        event = history.events[index]
+        # By type: to ask for the class costs more than to make the view.
+        if event.type == "statement_made":
+            view = SeatEvaluation(event.round, event.juror_id, event.statement.evaluation, event.peer_text)
+        elif event.type == "juror_evaluated":
+            view = SeatEvaluation(0, event.juror_id, event.evaluation, event.peer_text)
+        elif event.type in _ENDS:
+            ends.append(event)
+            continue
+        elif event.type == "seats_not_asked":
+            not_asked = event.juror_ids
+            continue
+        else:
+            raise _misplaced(history, stored.event_id)
+        if view.round != len(rounds) - 1 or view.juror_id not in seats:
+            raise _misplaced(history, stored.event_id)
+        rounds[-1].append(view)
+    return Positions(opened, tuple(map(tuple, rounds)), end_of(opened.panel, ends), not_asked)
+
+
+def _misplaced(history: DebateHistory, event_id: str) -> RecordDamaged:
+    debate_id = history.debate_id
+    return RecordDamaged(f"debate {debate_id}: the event {event_id} is misplaced; see jury verify {debate_id}")
+
+
+def assumed(positions: Positions, setting: Setting, panel: Panel, new: Result) -> str:
+    """The assumptions of the new result, in words; "" where it follows from the record.
+
+    Phase 1 and each round are the same under fewer rounds, another threshold or another counting method. Phase 1 is the
+    same without a seat too, as no juror is shown the others there. What seats would have said that were not asked, as
+    they could change nothing, is not known where they could under the setting. No juror was asked under another rubric,
+    nor in a discussion without a seat or a vote; and the final judge was shown every recorded round.
+    """
+    return "; ".join(_assumptions(positions, setting, panel, new))
+
+
+def _assumptions(positions: Positions, setting: Setting, panel: Panel, new: Result) -> Iterator[str]:
+    judged = panel.final.judge is not None
+    speakers = "the others and the final judge" if judged else "the others"
+    if new.end_reason is None:
+        yield "the discussion goes on after the record, and changes nothing"
+    if setting.without is not None and (judged or new.total_rounds):
+        yield f"{speakers} say the same without {', '.join(setting.without)}"
+    if setting.synthetic == "leave_out" and any(map(_synthetic, _up_to(positions, new.total_rounds))):
+        yield f"{speakers} say the same without the evaluations that stand in for blocked answers"
+    if _maxima(panel) != _maxima(positions.opened.panel):
+        yield f"points under the rubric {positions.opened.panel.rubric.name} scale to those under {panel.rubric.name}"
+    if not new.settled:
+        yield f"{', '.join(positions.not_asked)}, not asked, would change nothing"
+    old = positions.end.result
+    if judged and old is not None and new.total_rounds < old.total_rounds:
+        yield f"the final judge, who was shown {_rounds(old.total_rounds)}, says the same after {new.total_rounds}"
+
+
+def _maxima(panel: Panel) -> list[tuple[str, float]]:
+    return [(one.name, one.maximum) for one in panel.rubric.dimensions]
+
+
+def _up_to(positions: Positions, last: int) -> Iterator[SeatEvaluation]:
+    return (view for views in positions.rounds[: last + 1] for view in views)
+
+
+def _synthetic(view: SeatEvaluation) -> bool:
+    return view.evaluation.synthetic
+
+
+def _rounds(count: int) -> str:
+    return f"{count} round" if count == 1 else f"{count} rounds"
 
 
 class RecountRescoring:
@@ -45,11 +150,7 @@ class RecountRescoring:
         return found
 
     def rows(self, positions: Positions) -> list[RescoreRow]:
-        """One row a setting.
-
-        Raises:
-            UnknownRules: the debate was recorded by a newer version of Jury Judge.
-        """
+        """One row a setting."""
         end = positions.end
         maker = RowMaker("recount", positions.opened, end.result)
         if end.result is None:
@@ -67,13 +168,7 @@ class RecountRescoring:
 
 
 def recounted(positions: Positions, setting: Setting, panel: Panel) -> Result:
-    """The result of the positions under the rules that the debate names.
-
-    Args:
-        positions: of a debate with a result.
-        setting: changes of votes and scores.
-        panel: the debate's, under the setting.
-    """
+    """The result of the positions under the rules that the debate names."""
     opened, old = positions.opened, positions.end.result
     assert old is not None
     judge, rounds = old.judgment.judge, positions.rounds

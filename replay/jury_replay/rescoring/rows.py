@@ -1,13 +1,164 @@
 """The rows of a rescoring: one debate under one setting, with the reason."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from typing import NamedTuple
 
 from jury_events.case import MetadataValue
-from jury_events.debate_events import DebateOpened, EndReason
-from jury_replay.rescoring.reasons import reason
-from jury_replay.rescoring.results import RescoreStatus, Result
-from jury_replay.rescoring.settings import Mode, Setting
+from jury_events.codec import DebateEvent
+from jury_events.debate_events import (
+    DebateCancelled,
+    DebateCompleted,
+    DebateFailed,
+    DebateOpened,
+    EndReason,
+    JudgmentRendered,
+)
+from jury_events.judgment import Decider, Judgment
+from jury_events.panel import Bands, Panel
+from jury_events.text import points_text
+from jury_replay.rescoring.settings import Mode, Setting, written
+
+
+class RescoreStatus(StrEnum):
+    """determined: the new verdict follows from the record. by_assumption (recounts only): it rests on an assumption
+    that the record cannot show. undetermined: a step would get another request, or a final judge that was not asked
+    decides. not_applicable: the panel cannot take the setting. unfinished, failed, cancelled: there is no old verdict.
+    erased: texts that are needed were erased.
+    """
+
+    DETERMINED = "determined"
+    BY_ASSUMPTION = "by_assumption"
+    UNDETERMINED = "undetermined"
+    NOT_APPLICABLE = "not_applicable"
+    UNFINISHED = "unfinished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    ERASED = "erased"
+
+
+class Result(NamedTuple):
+    """The result of a debate; `end_reason` is None where the rules continue beyond the record.
+
+    `settled`: no answer of a seat that was not asked could change it.
+    """
+
+    panel: Panel
+    judgment: Judgment
+    total_rounds: int
+    end_reason: EndReason | None
+    settled: bool = True
+
+
+class RecordedEnd(NamedTuple):
+    """`result` is None for a debate without one; then `status` and `why` say why."""
+
+    result: Result | None
+    status: RescoreStatus = RescoreStatus.DETERMINED
+    why: str = ""
+
+
+def end_of(panel: Panel, events: Iterable[DebateEvent]) -> RecordedEnd:
+    """The end of a debate of `panel`; only its last events count."""
+    judgment: Judgment | None = None
+    for event in events:
+        match event:
+            case JudgmentRendered():
+                judgment = event.judgment
+            case DebateCompleted() if judgment is not None:
+                return RecordedEnd(Result(panel, judgment, event.total_rounds, event.end_reason))
+            case DebateFailed():
+                return RecordedEnd(None, RescoreStatus.FAILED, f"the debate failed: {event.reason}")
+            case DebateCancelled():
+                return RecordedEnd(None, RescoreStatus.CANCELLED, f"the debate was cancelled by {event.by}")
+            case _:
+                pass
+    return RecordedEnd(None, RescoreStatus.UNFINISHED, "the debate is not over")
+
+
+def reason(old: Result, new: Result) -> str:
+    """The changes with the old values; "" where nothing changed.
+
+    "ends after round 1 (consensus), was round 3 (max_rounds); median 64.5, was majority of 2 of 3, 70".
+    """
+    changes = []
+    if (old.total_rounds, old.end_reason) != (new.total_rounds, new.end_reason):
+        ending = "goes on after" if new.end_reason is None else "ends after"
+        changes.append(f"{ending} {_ending(new)}, was {_ending(old)}")
+    now, before = _decision(new), _decision(old)
+    if now != before:
+        changes.append(f"{now}, was {before}")
+    return "; ".join(changes)
+
+
+def _ending(result: Result) -> str:
+    place = f"round {result.total_rounds}" if result.total_rounds else "phase 1"
+    return f"{place} ({result.end_reason or 'beyond the record'})"
+
+
+def _decision(result: Result) -> str:
+    """What decided, with the mean that the score is rounded from."""
+    judgment = result.judgment
+    bands = result.panel.final.bands
+    mean = "" if judgment.mean is None else points_text(judgment.mean, bands.pass_from, bands.review_from)
+    match judgment.decided_by:
+        case Decider.MAJORITY_VOTE:
+            text = f"{_majority(judgment)}, {mean}"
+            if judgment.judge_failure is not None:
+                text += f" (no final judge: {judgment.judge_failure.value})"
+        case Decider.WEIGHTED_AVERAGE:
+            text = f"weighted average {mean}{_bands(result.panel)}"
+        case Decider.MEDIAN:
+            text = f"median {mean}{_bands(result.panel)}"
+        case Decider.FINAL_JUDGE:
+            text = f"final judge {mean}"
+        case Decider.NO_EVALUATION:
+            text = "no evaluation"
+    text += _decided(judgment)
+    match judgment.capped_by:
+        case "quorum":
+            text += f", capped: {judgment.quorum_votes} of a quorum of {judgment.quorum}"
+        case "silence":
+            text += f", capped: {len(judgment.silent)} of {len(judgment.votes)} seats silent"
+    acceptance = judgment.acceptance
+    if acceptance is not None and acceptance.probability is not None and not acceptance.accepted:
+        text += (
+            f", {acceptance.verdict.value} not accepted: {acceptance.probability:.6g} is below the threshold "
+            f"{acceptance.threshold:.6g}"
+        )
+    return text
+
+
+def _decided(judgment: Judgment) -> str:
+    """What a panel with a scale of its own agreed on, and the critical criteria that fall short; else empty."""
+    agreed = {None: "", "label": "", "outcome": ", by outcome", "nothing": ", undecided"}[judgment.agreed_on]
+    text = agreed if judgment.label is None else f", {judgment.label}{agreed}"
+    return text + "".join(
+        f", {one.criterion} {points_text(one.points, one.least)} of at least {one.least:g}: {one.cap} at best"
+        for one in judgment.shortfalls or ()
+    )
+
+
+def _majority(judgment: Judgment) -> str:
+    if judgment.agreed_on == "label":
+        words = Counter(vote.label for vote in judgment.votes if vote.position is not None)
+        return f"majority of {max(words.values())} of {words.total()}"
+    positions = [vote.position for vote in judgment.votes if vote.position is not None]
+    largest = max(Counter(positions).values())
+    return (
+        f"majority of {largest} of {len(positions)}"
+        if 2 * largest > len(positions)
+        else f"no majority of {len(positions)}"
+    )
+
+
+def _bands(panel: Panel) -> str:
+    bands = panel.final.bands
+    return "" if bands == _USUAL else f" under the bands {written(bands)}"
+
+
+_USUAL = Bands()
 
 
 class RescoreRow(NamedTuple):

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from jury_debate.calibrated import mismatch
 from jury_debate.presets import checked_threshold
 from jury_events.calibration import Calibration
+from jury_events.debate_events import DebateOpened
 from jury_events.nearest import did_you_mean
 from jury_events.panel import Bands, FinalMethod, History, LeastRead, Order, Panel, UnsupportedRule, Weight
 from jury_events.reading import ReadingRule
@@ -117,15 +118,7 @@ class Setting(Value):
         return " ".join(f"{key}={written(value)}" for key, value in self.changes.items()) or "as recorded"
 
     def apply(self, panel: Panel) -> Panel:
-        """The panel under this setting.
-
-        Args:
-            panel: as recorded.
-
-        Raises:
-            NotApplicable: the panel cannot take it; the message contains the reason.
-            JudgeMissing: it asks for a final judge, and the panel has none.
-        """
+        """The panel under this setting."""
         changes = self.changes
         discussion = {key: changes[key] for key in _DISCUSSION if key in changes}
         if discussion.get("stagnation_rounds") == 0:
@@ -287,11 +280,7 @@ class Grid(NamedTuple):
 
     @classmethod
     def of(cls, values: Mapping[str, tuple[Any, ...]]) -> "Grid":
-        """Every combination of the values given for each key, the last key turning fastest; equal settings once.
-
-        Raises:
-            SettingRefused: a key is unknown, a value refused, or there are too many combinations.
-        """
+        """Every combination of the values given for each key, the last key turning fastest; equal settings once."""
         for key, choices in values.items():
             if key not in KEYS:
                 raise SettingRefused(
@@ -307,21 +296,13 @@ class Grid(NamedTuple):
 
     @classmethod
     def together(cls, grids: "tuple[Grid, ...]") -> "Grid":
-        """The settings of several grids, one grid after another; equal settings once.
-
-        Raises:
-            SettingRefused: there are too many.
-        """
+        """The settings of several grids, one grid after another; equal settings once."""
         settings = tuple(dict.fromkeys(setting for grid in grids for setting in grid.settings))
         _few_enough(len(settings))
         return cls(settings)
 
     def check(self, mode: Mode) -> None:
-        """Whether `mode` can answer every setting.
-
-        Raises:
-            SettingRefused: it cannot; the message names the key and the other mode.
-        """
+        """Whether `mode` can answer every setting."""
         for key in RECOUNT_ONLY if mode == "strict" else STRICT_ONLY:
             if any(getattr(setting, key) is not None for setting in self.settings):
                 raise SettingRefused(f"{key}: {_ELSEWHERE[mode]}")
@@ -351,3 +332,35 @@ def _few_enough(count: int) -> None:
 
 def _more_than_half(seats: int) -> int:
     return seats // 2 + 1
+
+
+_KEPT = 64
+"""Different panels whose answers are remembered."""
+
+Applied = Panel | NotApplicable | JudgeMissing
+"""A panel under a setting, or why there is none."""
+
+
+class Panels:
+    """Applies every setting of a grid to panels."""
+
+    def __init__(self, grid: Grid) -> None:
+        self.settings = grid.settings
+        self._known: dict[tuple[int, str], list[tuple[Setting, Applied]]] = {}
+
+    def under(self, opened: DebateOpened) -> Sequence[tuple[Setting, Applied]]:
+        """The panel of a debate under each setting, in the order of the grid."""
+        key = (opened.prompts, opened.panel.model_dump_json())
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            found = self._known[key] = [(setting, _applied(setting, opened)) for setting in self.settings]
+        return found
+
+
+def _applied(setting: Setting, opened: DebateOpened) -> Applied:
+    try:
+        return setting.apply(opened.panel)
+    except (NotApplicable, JudgeMissing) as error:
+        return error

@@ -75,20 +75,12 @@ def environment(lang: Language) -> Environment:
 
 
 def rendered(template: str, lang: Language, **values: Any) -> CellHtml:
-    """The HTML of a cell, with its style.
-
-    Raises:
-        SettingError: there is no such language.
-    """
+    """The HTML of a cell, with its style."""
     return CellHtml(environment(checked(lang)).get_template(template).render(values, footnotes=FigureNotes()))
 
 
 def checked(lang: Language) -> Language:
-    """The language.
-
-    Raises:
-        SettingError: it is none of ours.
-    """
+    """The language."""
     if lang not in LABELS:
         raise SettingError(f"lang: {visible_line(str(lang), 20)!r} is neither {' nor '.join(sorted(LABELS))}")
     return lang
@@ -100,7 +92,6 @@ def ballots_html(rows: Sequence[Mapping[str, Any]], lang: Language, *, total: in
     Args:
         rows: the first ones, with the columns to show.
         lang: of the labels; columns have their names in every language.
-        total: of all rows.
         simulated: how many of all rows are of simulated debates.
     """
     return rendered("ballots.html", lang, rows=rows, total=total, simulated=simulated)
@@ -113,7 +104,5 @@ def statistics_html(
 
     Args:
         named: the statistics of each group with its name; "" if nothing is grouped.
-        lang: of the labels.
-        remarks: lines about the labels.
     """
     return rendered("statistics.html", lang, groups=named, remarks=list(remarks))

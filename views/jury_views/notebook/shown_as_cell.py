@@ -21,11 +21,7 @@ class ShownAsCell:
 
     @abstractmethod
     def to_html(self, lang: Language = "en") -> CellHtml:
-        """The HTML of a cell, in a language.
-
-        Raises:
-            SettingError: the language is not one of `Language`.
-        """
+        """The HTML of a cell, in a language."""
 
     def _repr_html_(self) -> str:
         return self.to_html()

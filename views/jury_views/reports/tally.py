@@ -273,11 +273,7 @@ _IN_MEMORY = 1 << 20
 
 
 class KeptCases:
-    """A list of cases that grows, and can be read from the first one as often as is needed.
-
-    Raises:
-        OSError: by `append`, the temporary file cannot be written.
-    """
+    """A list of cases that grows, and can be read from the first one as often as is needed."""
 
     def __init__(self) -> None:
         self._file: SpooledTemporaryFile[str] | None = None
@@ -389,12 +385,8 @@ def parse_fail_condition(text: str, labels: Sequence[str] | None = ()) -> FailCo
     """A condition as it is written: `wrong`, `wrong>3`, `wrong > 2.5%`.
 
     Args:
-        text: the condition.
         labels: those of the panel's own scale, which may be named too; None: they are not known yet, and any name may
             be one.
-
-    Raises:
-        SettingError: it cannot be read; the message says where, and gives the grammar.
     """
     start = len(text) - len(text.lstrip())
     found = _TOKENS.match(text, start)
@@ -422,13 +414,8 @@ class RunReport(NamedTuple):
     """A list of judged cases with what they come to.
 
     Args:
-        name: what was judged, as `run nightly`.
         cases: every case that was judged, and those whose debates could not go on.
-        tally: of those whose debates are over.
         total: how many cases there are; None where they were not all read.
-        seconds: how long judging took this time.
-        spent: calls, tokens and cost in words.
-        conditions: the conditions that were asked for.
         failing: the verdicts, and labels of a panel's own scale, that count as failures of a case.
         quotes: whether reasons keep the words that they quote, also where others read the report.
     """

@@ -31,7 +31,6 @@ def calibration_page(report: "CalibrationReport", panel: str | None) -> Page:
     """Warnings, what is promised, the thresholds that were tried, and what the chosen one does on the test part.
 
     Args:
-        report: the calibration.
         panel: names the panel that it is of; None: unknown.
     """
     page, figures = Page(), Figures()

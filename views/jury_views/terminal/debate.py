@@ -55,16 +55,7 @@ def render_debate(
     language. Off a terminal lines are neither styled nor wrapped.
 
     Args:
-        events: the stream `debate/{id}`, in order, as far as it goes.
-        exchanges: the stream `calls/{id}`.
-        texts: parts by the 43 characters of their digest; an erased part is not in it and shows as erased.
-        console: where to.
-        full: whether the case is shown whole.
-        local: what the store did with it.
         uncached: what the calls would have cost without prompt caches; None: unknown.
-
-    Raises:
-        OpeningMissing: the events do not begin with the opening event.
     """
     record = folded(events)
     reason = reason_of(record, texts)
@@ -73,16 +64,7 @@ def render_debate(
 
 
 def render_case(events: Sequence[DebateEvent], texts: Texts, console: Console) -> None:
-    """Print what was judged, whole, and nothing of what the jury said of it, nor its label: for a blind review.
-
-    Args:
-        events: the stream `debate/{id}`, in order.
-        texts: parts by the 43 characters of their digest; an erased part is not in it and shows as erased.
-        console: where to.
-
-    Raises:
-        OpeningMissing: the events do not begin with the opening event.
-    """
+    """Print what was judged, whole, and nothing of what the jury said of it, nor its label: for a blind review."""
     record = folded(events)
     _DebateView(record, texts, {}, simulated=False, local=NOTHING_LOCAL).case_page().print(console)
 

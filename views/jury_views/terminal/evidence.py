@@ -47,23 +47,12 @@ def evidence_page(events: Sequence[DebateEvent], texts: Texts) -> Page:
     """The quotations of each seat and of the final judge with their results, the decisive items, what the label names.
 
     Lines have at most 80 columns, but for long names: of a quotation its first words are shown.
-
-    Args:
-        events: the stream `debate/{id}`, in order.
-        texts: parts by the 43 characters of their digest; an erased part is not in it and shows as erased.
-
-    Raises:
-        OpeningMissing: the events do not begin with the opening event.
     """
     return _EvidencePage(events, texts).page()
 
 
 def evidence_data(events: Sequence[DebateEvent], texts: Texts) -> list[dict[str, Any]]:
-    """The same: one object an evaluation that was asked for evidence, in the order of the record.
-
-    Raises:
-        OpeningMissing: the events do not begin with the opening event.
-    """
+    """The same: one object an evaluation that was asked for evidence, in the order of the record."""
     panel = folded(events).opened.panel
     return [
         {

@@ -62,7 +62,6 @@ class LiveLines:
         """The lines that `event` gives, if any.
 
         Args:
-            event: of `debate/`, whose opening was given before.
             texts: with those of the event each evaluation, each change of position and the judgment has its reason.
         """
         self._fold = fold = followed(self._fold, event)

@@ -22,7 +22,6 @@ def probes_page(found: "RunProbes", asked: Collection[str]) -> Page:
     """What was found first, then each probe, then what the votes on the cases alone show.
 
     Args:
-        found: the report.
         asked: probes that are named if they have no twin.
     """
     page = Page()

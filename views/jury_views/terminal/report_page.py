@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from jury_events.text import pluralize, visible_line
 from jury_views.conclusion import NOTHING_BESIDE, FactsOfRun, conclusion_lines
+from jury_views.drift_view import DriftReport
 from jury_views.gate_view import GateInWords, NamedGate, plan_facts
 from jury_views.number_formats import dollars, p_value
 from jury_views.page import Page, TextSpan
@@ -32,6 +33,7 @@ def _name(text: str) -> str:
 
 FORMATS: Formats = {
     "text": _name,
+    "whole": lambda text: visible_line(text, 1000),
     "verdict": _name,
     "count": "{:,}".format,
     "signed": "{:+,}".format,
@@ -218,6 +220,21 @@ def panel_worth_page(found: "PanelWorth") -> Page:
 
 
 _STYLES = {"pass": "bold green", "fail": "bold red", "inconclusive": "bold yellow"}
+_OF_DRIFT = {None: "", "none": "bold green", "judge": "bold red"}
+
+
+def drift_page(report: DriftReport) -> Page:
+    """A baseline, a check, a plan, or a list of baselines."""
+    page = Page()
+    if report.headline is not None:
+        found = TextSpan(report.headline, _OF_DRIFT.get(report.verdict, "bold yellow"))
+        page.line(TextSpan(f"drift {visible_line(report.title, _NAME)}", "bold"), ": ", found)
+    for one in report.notices:
+        page.line(one, indent=2)
+    page.facts((name, said) for name, said, _ in report.facts)
+    for section in report.sections:
+        print_section(page, section)
+    return page
 
 
 def gate_page(named: NamedGate, sections: "Sequence[str]" = ()) -> Page:

@@ -41,17 +41,7 @@ def summary_page(
     *,
     local: LocalFacts = NOTHING_LOCAL,
 ) -> Page:
-    """The summary; a usual debate of three seats takes fewer than 30 lines of at most 100 columns.
-
-    Args:
-        events: the stream `debate/{id}`, in order, as far as it goes.
-        exchanges: the stream `calls/{id}`.
-        texts: parts by the 43 characters of their digest; an erased part is not in it.
-        local: what the store did with the debate.
-
-    Raises:
-        OpeningMissing: the events do not begin with the opening event.
-    """
+    """The summary; a usual debate of three seats takes fewer than 30 lines of at most 100 columns."""
     return _Summary(events, exchanges, texts, local).page()
 
 

@@ -36,11 +36,7 @@ def debate_not_found(debate_id: str) -> RequestRefused:
 
 
 def require_debate(service: Service, debate_id: str) -> None:
-    """Check that a debate exists.
-
-    Raises:
-        RequestRefused: 404.
-    """
+    """Check that a debate exists."""
     if not service.reader.has_debate(debate_id):
         raise debate_not_found(debate_id)
 

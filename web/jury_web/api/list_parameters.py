@@ -126,11 +126,7 @@ class DebateParameters(_Parameters):
 
     @property
     def chosen(self) -> DebateFilter:
-        """Which debates.
-
-        Raises:
-            BadCondition: a condition is invalid.
-        """
+        """Which debates."""
         conditions = parse_conditions(self.where, recorded=True)
         return DebateFilter(
             self.run,

@@ -17,7 +17,8 @@ from jury_events.errors import JuryError
 from jury_judge.live.feed import Cursor
 from jury_judge.records.vote_reports import report_schema
 from jury_judge.serving.service import Service
-from jury_views.live.encodings import FRAMES, NAMES, PROGRESS, SSE, START, Encoding, Point, parse_point, schema_text
+from jury_views.live.event_models import LIVE_SCHEMAS, live_schema
+from jury_views.live.live_events import FRAMES, PROGRESS, SSE, START, Encoding, Point, parse_point
 from jury_web.api.dependencies import DebateId, ServiceDependency, debate_not_found
 from jury_web.api.error_responses import (
     ApiError,
@@ -217,8 +218,8 @@ class _Socket:
 )
 def schema(name: Literal["sse-events", "websocket-frames", "stats", "paired", "gate", "gate-plan"]) -> Response:
     """The JSON Schema of live events, or of statistics, which need the packages of statistics."""
-    text = schema_text(name) if name in NAMES else json.dumps(report_schema(name), ensure_ascii=False)
-    return Response(text, media_type="application/schema+json")
+    made = live_schema(name) if name in LIVE_SCHEMAS else report_schema(name)
+    return Response(json.dumps(made, ensure_ascii=False), media_type="application/schema+json")
 
 
 async def _next(reader: Cursor[bytes], seconds: float) -> list[bytes] | None:

@@ -4,18 +4,59 @@ import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from pydantic import Field, with_config
 from starlette.requests import Request
 
+from jury_events.evidence import MOST_ITEM
+from jury_events.verdict import Verdict
 from jury_judge import DebateFilter, DebateRow, PageCursor, SortOrder
-from jury_judge.reviews.review_changes import NewReview
-from jury_views.evaluation_models import ReviewOfResult
+from jury_judge.reviews.review_changes import MAX_REASON, NewReview
+from jury_views.evaluation_models import SERVED, ReviewOfResult, VerdictWord, said
 from jury_views.review_objects import review_objects
 from jury_web.api.dependencies import DebateId, ServiceDependency, require_debate
 from jury_web.api.error_responses import RequestRefused, error_responses
 from jury_web.api.list_parameters import ReviewParameters
-from jury_web.api.schemas.base import Listing, StrictRoute
-from jury_web.api.schemas.reviews import RecordedReview, ReviewRequest
+from jury_web.api.schemas.base import CamelModel, Listing, StrictRoute
 from jury_web.credentials import visitor_of
+
+
+@with_config(SERVED)
+class RecordedReview(ReviewOfResult):
+    """A review in the list of all reviews, with its debate."""
+
+    debate_id: str
+    case_id: str
+    run_id: str | None
+    final_verdict: Annotated[VerdictWord | None, said("The jury's.")]
+    disposition: Annotated[VerdictWord | None, said("The last human verdict, else the jury's.")]
+
+
+class ReviewRequest(CamelModel):
+    """A verdict of the reviewer whose token the request has, or a label of the scale of the debate's panel."""
+
+    verdict: Annotated[Verdict | None, Field(description="Null, or left out: that of the label.")] = None
+    reason: Annotated[str, Field(max_length=MAX_REASON)] = ""
+    blind: Annotated[bool, Field(description="The reviewer did not see the jury's words before.")] = False
+    minutes: Annotated[float | None, Field(ge=0, le=100_000, allow_inf_nan=False, description="How long it took.")] = (
+        None
+    )
+    decisive_item: Annotated[
+        int | None,
+        Field(ge=0, le=MOST_ITEM, description="The first item where it went wrong, where the prompts number items."),
+    ] = None
+    label: Annotated[
+        str | None, Field(max_length=100, description="Of the scale of the panel; its outcome is the verdict.")
+    ] = None
+
+
+class AssignmentSummary(CamelModel):
+    """A person is asked to review a debate."""
+
+    number: int
+    reviewer: str
+    sampled: Annotated[bool, Field(description="The debate was drawn at random.")]
+    foreign: bool
+
 
 router = APIRouter(prefix="/api", tags=["reviews"], route_class=StrictRoute)
 

@@ -50,8 +50,6 @@ def cited_text(whole: str, shown: str, marks: Sequence[Mark]) -> CitedText | Non
     """The text with its marks; None where there are none, or `shown` is not how `whole` begins.
 
     Args:
-        whole: the text.
-        shown: its beginning.
         marks: in characters of the whole text.
     """
     known = [mark for mark in marks if 0 <= mark.start < mark.end <= len(whole)]
@@ -225,8 +223,6 @@ class Citations:
     """The quotations of one debate.
 
     Args:
-        opened: the opening event.
-        previews: the texts of the debate.
         evaluations: of which quotations are shown, in order.
         versions: event ids to versions in the debate's stream.
         label: what the label names as decisive; None: it names nothing, or must not be shown to the reader.

@@ -35,11 +35,17 @@ from jury_views.reasons import VerdictReason, reason_of
 from jury_views.review_objects import NO_REASONS, Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages
 from jury_web.pages.citations import Citations, DecisiveViews
-from jury_web.pages.evaluation_changes import EvaluationChanges, evaluation_changes
-from jury_web.pages.item_strip import ItemStrip, item_strip
-from jury_web.pages.matrix import Matrix, matrix
+from jury_web.pages.matrix import ItemStrip, Matrix, item_strip, matrix
 from jury_web.pages.shown_items import ShownItems
-from jury_web.pages.statement_views import EvaluationView, RecordedCall, StatementView, StatementViews, call_lines
+from jury_web.pages.statement_views import (
+    EvaluationChanges,
+    EvaluationView,
+    RecordedCall,
+    StatementView,
+    StatementViews,
+    call_lines,
+    evaluation_changes,
+)
 from jury_web.pages.text_previews import PREVIEW, TextPreview, TextPreviews
 from jury_web.pages.waterfall import NOTHING_PENDING, PendingSteps, Waterfall, pending_steps, waterfall
 
@@ -202,14 +208,8 @@ def debate_page(
     """The page after event `at` of a debate; None, or a number beyond the last: after the last event.
 
     Args:
-        reading: the debate.
-        integrity: the result of its check.
         at: a version of the stream `debate/`, from 1.
         limit: bytes shown of each text; None: whole texts, and all seats and rounds.
-
-    Raises:
-        EventError: a stored body cannot be decoded.
-        OpeningMissing: the events do not begin with the opening event.
     """
     stored = reading.stored_events
     here = min(at or len(stored), len(stored))

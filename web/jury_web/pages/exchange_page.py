@@ -153,12 +153,7 @@ class ExchangeViews:
 
 
 def exchange_of(reading: DebateHistory, number: int) -> RecordedCall:
-    """The call of that number.
-
-    Raises:
-        PageNotFound: there is no such call.
-        EventError: a stored body cannot be decoded.
-    """
+    """The call of that number."""
     found = next((call for call in call_lines(reading) if call.number == number), None)
     if found is None:
         raise PageNotFound(
@@ -168,11 +163,7 @@ def exchange_of(reading: DebateHistory, number: int) -> RecordedCall:
 
 
 def secrets_of(reading: DebateHistory) -> frozenset[str]:
-    """The parts that no page serves: the secrets of ballot ids.
-
-    Raises:
-        EventError: a stored body cannot be decoded.
-    """
+    """The parts that no page serves: the secrets of ballot ids."""
     return frozenset(_secrets(reading.events))
 
 

@@ -158,13 +158,7 @@ def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Seq
     """The query of a URL; empty parameters are ignored.
 
     Args:
-        query: its parameters, without conditions and columns.
-        where: the conditions.
         columns: the columns; the default ones where it is empty.
-
-    Raises:
-        PageNotFound: a parameter is invalid.
-        BadCondition: a condition is invalid.
     """
     if len(where) > MOST_CONDITIONS or max(map(len, where), default=0) > MOST_CONDITION:
         raise PageNotFound(f"where: at most {MOST_CONDITIONS} conditions of {MOST_CONDITION:,} characters each")
@@ -273,7 +267,6 @@ def list_page(reader: StoreReader, found: Sequence[DebateRow], query: ListQuery)
     """The page of `found`, which has one debate more than a page where a next page exists.
 
     Args:
-        reader: reads the store.
         found: in the order of the query.
         query: the parameters; checking records takes about a millisecond each.
     """

@@ -1,10 +1,17 @@
 """The table of positions by seat and round, with the consensus checks below."""
 
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from jury_events.consensus import ConsensusCheck
+from jury_events.evidence import Says
+from jury_events.panel import Panel
+from jury_events.reading import RecordRead
 from jury_judge.comparisons.comparison import Position, positions
-from jury_views.debate_fold import DebateFold, role_of
+from jury_views.debate_fold import DebateFold, StepEvaluation, role_of
+from jury_web.pages.citations import JUDGE, Citations
 
 
 class Cell(NamedTuple):
@@ -40,14 +47,7 @@ class Matrix(NamedTuple):
 
 
 def matrix(record: DebateFold, versions: dict[str, int], seats: int | None = None, latest: int | None = None) -> Matrix:
-    """The table of a debate up to its last event.
-
-    Args:
-        record: the debate.
-        versions: of its events, by their ids.
-        seats: maximum of rows.
-        latest: maximum of rounds; the latest are shown.
-    """
+    """The table of a debate up to its last event."""
     panel = record.opened.panel
     shown_rounds = record.rounds[-latest:] if latest else record.rounds
     rounds = (0, *(one.started.round for one in shown_rounds))
@@ -85,3 +85,127 @@ def _versions_of_statements(record: DebateFold, versions: dict[str, int]) -> dic
     spoken = [(0, one) for one in record.phase_1]
     spoken += [(each.started.round, one) for each in record.rounds for one in each.spoken]  # type: ignore[misc]
     return {(one.juror_id, number): versions[one.event_id] for number, one in spoken}
+
+
+_COLUMNS = 200
+"""Columns of a row; in a longer case several items share one."""
+
+_LINKS = 20
+"""Quoted items of a seat that the table links."""
+
+_SIDES: tuple[Says, ...] = ("for", "context", "against")
+
+
+class StripColumn(NamedTuple):
+    """Items `first` to `last`; `x` and `width` are percent of the strip, `href` leads to the first of them."""
+
+    first: int
+    last: int
+    x: float
+    width: float
+    href: str | None = None
+
+
+class StripMark(NamedTuple):
+    """Quotations of one side in one column; `stands`: one of them is in the item, as the check found."""
+
+    column: StripColumn
+    says: Says
+    stands: bool
+
+
+class StripSeat(NamedTuple):
+    """The row of a seat, or of the final judge, where `role` is None.
+
+    `links` are the numbers and addresses of the first items that it quotes, `more` the number of the others. `counts`
+    are quoted items by side, `standing` those with a quotation that is in the item. `read` is `reading` of its last
+    evaluation; None: the whole case, in one call. `spoke`: it has an evaluation.
+    """
+
+    role: str | None
+    spoke: bool
+    marks: tuple[StripMark, ...]
+    decisive: StripColumn | None
+    unread: tuple[StripColumn, ...]
+    counts: Mapping[Says, int]
+    standing: int
+    links: tuple[tuple[int, str | None], ...]
+    more: int
+    read: RecordRead | None
+
+
+class ItemStrip(NamedTuple):
+    """The rows in the order of the seats; `items` is the number of items of the case, `each` those of a column."""
+
+    seats: tuple[StripSeat, ...]
+    items: int
+    each: int
+
+
+def item_strip(
+    panel: Panel,
+    evaluations: Iterable[StepEvaluation],
+    citations: Citations,
+    *,
+    rows: int | None = None,
+) -> ItemStrip | None:
+    """The strip; None where jurors are not asked for quotations, or no item has a number.
+
+    Args:
+        evaluations: in the order of the record.
+        citations: of the same debate, for links.
+        rows: seats at most; None: all.
+    """
+    if not citations.asked or not citations.last_item:
+        return None
+    made: dict[str | None, list[StepEvaluation]] = {}
+    for one in evaluations:
+        if not one.evaluation.synthetic:
+            made.setdefault(one.step.juror_id, []).append(one)
+    row = _Rows(citations)
+    seats = [row.seat(role_of(panel, seat), made.get(seat, ())) for seat in panel.juror_ids[:rows]]
+    if JUDGE in made:
+        seats.append(row.seat(None, made[JUDGE]))
+    return ItemStrip(tuple(seats), citations.last_item, row.each)
+
+
+class _Rows:
+    def __init__(self, citations: Citations) -> None:
+        self._citations = citations
+        self._items = citations.last_item
+        self.each = -(-self._items // _COLUMNS)
+
+    def seat(self, role: str | None, made: Sequence[StepEvaluation]) -> StripSeat:
+        entries = [entry for one in made for entry in one.evaluation.evidence or () if entry.seat is None]
+        quoted = sorted({(one.item, one.says, one.supports) for one in entries if 1 <= one.item <= self._items})
+        numbers = list(dict.fromkeys(number for number, _, _ in quoted))
+        decisive = made[-1].evaluation.decisive_item if made else None
+        read = made[-1].evaluation.reading if made else None
+        unread = () if read is None else read.unread
+        return StripSeat(
+            role=role,
+            spoke=bool(made),
+            marks=tuple(self._marks(quoted)),
+            decisive=None if decisive is None or not 1 <= decisive <= self._items else self._column(decisive, decisive),
+            unread=tuple(self._column(span.first, span.last) for span in unread),
+            counts=Counter(says for _, says in {(number, says) for number, says, _ in quoted}),
+            standing=len({number for number, _, stands in quoted if stands}),
+            links=tuple((number, self._citations.item_link(number)) for number in numbers[:_LINKS]),
+            more=max(0, len(numbers) - _LINKS),
+            read=read,
+        )
+
+    def _marks(self, quoted: list[tuple[int, Says, bool]]) -> Iterator[StripMark]:
+        for side in _SIDES:
+            of_side = [(number, stands) for number, says, stands in quoted if says == side]
+            for _, group in groupby(of_side, key=lambda one: (one[0] - 1) // self.each):
+                found = list(group)
+                column = self._column(found[0][0], found[-1][0])
+                yield StripMark(column, side, any(stands for _, stands in found))
+
+    def _column(self, first: int, last: int) -> StripColumn:
+        """From the beginning of the column of `first` to the end of that of `last`."""
+        begin, end = (first - 1) // self.each * self.each, ((last - 1) // self.each + 1) * self.each
+        x = 100 * begin / self._items
+        width = 100 * min(end, self._items) / self._items - x
+        return StripColumn(first, last, round(x, 3), round(width, 3), self._citations.item_link(first))

@@ -36,8 +36,6 @@ def chosen_language(query: Mapping[str, str], cookies: Mapping[str, str], accept
     """The language of a page; English by default.
 
     Args:
-        query: of the request, with `lang`.
-        cookies: of the request.
         accept: its `Accept-Language` header or "" (RFC 9110, 12.5.4).
     """
     for chosen in (query.get("lang"), cookies.get(COOKIE)):
@@ -144,11 +142,7 @@ class PageRequest(NamedTuple):
 
     @property
     def debate_id(self) -> str:
-        """The debate that the path names.
-
-        Raises:
-            PageNotFound: it is not the id of a debate.
-        """
+        """The debate that the path names."""
         debate_id = self.path["debate_id"]
         if not is_debate_id(debate_id):
             raise PageNotFound("this is not the id of a debate; the list shows the debates")
@@ -180,11 +174,7 @@ class PageRequest(NamedTuple):
 
 
 def number(name: str, fields: Mapping[str, str]) -> int | None:
-    """An integer of at least 1; None where the parameter is empty.
-
-    Raises:
-        PageNotFound: it is something else.
-    """
+    """An integer of at least 1; None where the parameter is empty."""
     text = fields.get(name, "")
     if not text:
         return None
@@ -202,9 +192,6 @@ def problem_page(request: Request, status: int, label: str, debate_id: str | Non
     """The page.
 
     Args:
-        request: of the page.
-        status: of the answer.
-        label: what is said.
         debate_id: the debate to review first, if one was asked for.
     """
     return PageRequest.of(request).html("problem.html", "", status, said=label, debate_id=debate_id)

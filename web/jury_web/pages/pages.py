@@ -1,15 +1,20 @@
 """The pages by path: each reads the store, makes its values, and renders a template."""
 
 import re
+from typing import NamedTuple
 
 from starlette.responses import Response, StreamingResponse
 
+from jury_events.debate_history import DebateHistory
+from jury_events.ids import is_run_id
+from jury_events.panel import Language
 from jury_events.picture_types import picture_type
 from jury_judge import SORT_COLUMNS, IntegrityState
 from jury_judge.serving.store_reader import StoreReader
+from jury_views.drift_view import baseline_report, list_report
+from jury_views.event_words import DescribedEvent, event_lines, hash_text
 from jury_web.chunks import chunks
 from jury_web.pages.debate_page import begun_event, debate_page
-from jury_web.pages.events_page import events_page
 from jury_web.pages.exchange_page import ExchangeViews, exchange_of, secrets_of
 from jury_web.pages.list_page import PAGE, PAGE_COLUMNS, STAGES, STATUSES, list_page, list_query
 from jury_web.pages.page_request import PageNotFound, PageRequest, number
@@ -18,16 +23,57 @@ from jury_web.pages.single_file import single_file
 from jury_web.pages.text_previews import TextPreviews
 from jury_web.pages.transcript_page import item_response, transcript_response
 
+EVENTS_PAGE = 200
+"""Events on one page."""
+
+_ANCHORS = {"debate": "e", "calls": "c", "review": "r"}
+
+
+class EventRow(NamedTuple):
+    """An event, its 32-byte hash in hexadecimal, and its anchor: `e-17` in the debate stream, `c-3` in the calls,
+    `r-2` in the reviews."""
+
+    line: DescribedEvent
+    hash: str
+    anchor: str
+
+
+class EventsPage(NamedTuple):
+    """Some of the events; `after` is the position after which the next page begins, None on the last page."""
+
+    debate_id: str
+    case_id: str
+    rows: tuple[EventRow, ...]
+    total: int
+    after: int | None
+
+
+def events_page(reading: DebateHistory, case_id: str, language: Language, after: int = 0) -> EventsPage:
+    """The events after position `after`, described in `language`."""
+    stored = sorted(
+        (*reading.stored_events, *reading.stored_exchanges, *reading.stored_reviews), key=lambda one: one.position
+    )
+    beyond = [one for one in stored if one.position > after]
+    shown = beyond[:EVENTS_PAGE]
+    rows = (
+        EventRow(line, hash_text(one.hash), f"{_ANCHORS[line.stream]}-{line.version}")
+        for line, one in zip(event_lines(stored, after=after, limit=EVENTS_PAGE, language=language), shown, strict=True)
+    )
+    return EventsPage(
+        reading.debate_id,
+        case_id,
+        tuple(rows),
+        len(stored),
+        shown[-1].position if len(beyond) > len(shown) else None,
+    )
+
+
 _PART = re.compile(r"[A-Za-z0-9_-]{43}")
 _RUNS = 100
 
 
 class Pages:
-    """The pages of a store that is open for reading. Each raises a `JuryError` where it cannot be shown.
-
-    Args:
-        reader: reads the store.
-    """
+    """The pages of a store that is open for reading. Each raises a `JuryError` where it cannot be shown."""
 
     def __init__(self, reader: StoreReader) -> None:
         self._reader = reader
@@ -62,6 +108,17 @@ class Pages:
             newer=before is not None,
             before=shown[-1].position if len(runs) > len(shown) else None,
         )
+
+    def drifts(self, request: PageRequest) -> Response:
+        """`/drift`: the baselines of drift checks, and what their last checks found."""
+        return request.html("drift.html", "drift", report=list_report(self._reader.drifts()))
+
+    def drift(self, request: PageRequest) -> Response:
+        """`/drift/{drift_id}`: a baseline, the curve of the evidence, and its checks."""
+        drift_id = request.path["drift_id"]
+        if not is_run_id(drift_id):
+            raise PageNotFound("there is no baseline of that id in this store; the page of drift checks lists them")
+        return request.html("drift.html", "drift", report=baseline_report(self._reader.drift(drift_id)))
 
     def debate(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}`, after an event with `?at=` its version."""

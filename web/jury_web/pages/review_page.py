@@ -87,14 +87,9 @@ def case_to_review(
     """The page of a debate.
 
     Args:
-        reading: the debate.
         reviewer: who reviews; None: a reader, who may see everything.
         blind: whether the server shows the jury's words only after the own verdict.
         reviewed: the debate of the same case that the reviewer has reviewed, withdrawn or not; None: there is none.
-
-    Raises:
-        EventError: a stored body cannot be decoded.
-        OpeningMissing: the events do not begin with the opening event.
     """
     mine = None if reviewer is None else reading.reviews.by(reviewer)
     previews = TextPreviews(reading.texts, reading.erased, PREVIEW)

@@ -9,7 +9,6 @@ from starlette.staticfiles import StaticFiles
 
 from jury_events.errors import EventError, Failure, JuryError
 from jury_judge.serving.service import Service
-from jury_web.pages.drift_pages import DriftPages
 from jury_web.pages.page_request import PageRequest
 from jury_web.pages.pages import Pages
 from jury_web.pages.review_pages import ReviewPages
@@ -23,15 +22,14 @@ def page_routes(service: Service) -> list[BaseRoute]:
     pages = Pages(reader)
     runs = RunPages(reader, service.live_runs, reports)
     run_pages = RunStatisticsPages(reader, reports)
-    drift = DriftPages(reader)
     reviews = ReviewPages(reader, reports, service.reviewing)
     return [
         Route("/", _endpoint(pages.debates)),
         Route("/runs", _endpoint(pages.runs)),
         Route("/runs/{run_id}", _waiting_endpoint(runs.run)),
         Route("/runs/{run_id}/stats", _waiting_endpoint(run_pages.stats)),
-        Route("/drift", _endpoint(drift.baselines)),
-        Route("/drift/{drift_id}", _endpoint(drift.baseline)),
+        Route("/drift", _endpoint(pages.drifts)),
+        Route("/drift/{drift_id}", _endpoint(pages.drift)),
         Route("/compare", _waiting_endpoint(run_pages.compare)),
         Route("/debates/{debate_id}", _endpoint(pages.debate)),
         Route("/debates/{debate_id}/events", _endpoint(pages.events)),

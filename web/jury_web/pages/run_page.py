@@ -116,9 +116,7 @@ def run_page(run: RunRow, latest: Sequence[DebateRow], histories: Iterable[Debat
     """The page of a run.
 
     Args:
-        run: its counts.
         latest: up to `LATEST` of its debates, newest first.
-        histories: their events.
     """
     in_order = list(reversed(latest))
     flips = _flips(histories)
@@ -304,12 +302,7 @@ class SplitVoting:
             yield history
 
     def farthest(self, rows: Sequence[DebateRow], *, most: int) -> SplitDebates:
-        """Farthest apart first: a pass beside a fail, then the smaller majority, then the scores.
-
-        Args:
-            rows: the debates of the histories.
-            most: how many are shown.
-        """
+        """Farthest apart first: a pass beside a fail, then the smaller majority, then the scores."""
         ranked = sorted(
             (row for row in rows if row.debate_id in self._found),
             key=lambda row: (*_nearness(self._found[row.debate_id]), row.case_id, row.debate_id),
@@ -347,13 +340,7 @@ _GROUPS = 200
 
 
 class RunPages:
-    """Pages of a store that is open for reading. Each raises a `JuryError` where it cannot be shown.
-
-    Args:
-        reader: reads the store.
-        live_runs: figures of its runs.
-        reports: statistics of its runs.
-    """
+    """Pages of a store that is open for reading. Each raises a `JuryError` where it cannot be shown."""
 
     def __init__(self, reader: StoreReader, live_runs: LiveRuns, reports: RunReports) -> None:
         self._reader, self._live_runs, self._reports = reader, live_runs, reports

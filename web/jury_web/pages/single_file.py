@@ -18,12 +18,7 @@ _STYLE = "style.css"
 
 
 def single_file(reading: DebateHistory, integrity: IntegrityState, lang: Language) -> Iterator[str]:
-    """The file, in chunks. Labels are in `lang`; a long text that several prompts share is written once.
-
-    Raises:
-        EventError: a stored body cannot be decoded.
-        OpeningMissing: the events do not begin with the opening event.
-    """
+    """The file, in chunks. Labels are in `lang`; a long text that several prompts share is written once."""
     page = debate_page(reading, integrity, limit=None)
     previews = ExchangeViews(page.opened, TextPreviews(reading.texts, reading.erased, None), once=True)
     return rendered_stream(

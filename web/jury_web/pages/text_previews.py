@@ -32,7 +32,6 @@ class TextPreviews:
 
     Args:
         contents: the texts, by the 43 characters of their references, without erased ones.
-        erased: references whose erasure is recorded.
         limit: bytes shown of each text; None: all.
     """
 

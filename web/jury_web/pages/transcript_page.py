@@ -129,13 +129,7 @@ class TranscriptReader:
     """The transcripts of one debate.
 
     Args:
-        reading: the debate.
-        request: which items are wanted.
         limit: bytes shown of each text.
-
-    Raises:
-        PageNotFound: the case was erased or is unreadable, or has no transcript of that number.
-        EventError: a stored body cannot be decoded.
     """
 
     def __init__(self, reading: DebateHistory, request: TranscriptRequest, limit: int = PREVIEW) -> None:
@@ -166,11 +160,7 @@ class TranscriptReader:
         self._transcript = self._scenario.execution.transcript
 
     def page(self) -> TranscriptPage:
-        """The wanted items, or those that are found.
-
-        Raises:
-            PageNotFound: the transcript has no item of that number.
-        """
+        """The wanted items, or those that are found."""
         shown, count = self._citations.shown, len(self._transcript)
         start, stop = self._range.start, min(self._range.stop, count)
         if start >= count:
@@ -194,11 +184,7 @@ class TranscriptReader:
         return page if not words else self._with_found(page, found_places(self._transcript, words, start))
 
     def text(self, number: int) -> str:
-        """The whole text of an item; `number` counts from 1 in the transcript.
-
-        Raises:
-            PageNotFound: there is no such item, or it has no text.
-        """
+        """The whole text of an item; `number` counts from 1 in the transcript."""
         item = self._transcript.items[number - 1] if 1 <= number <= len(self._transcript) else None
         text = None if item is None else text_of(item)
         if text is None:
@@ -206,11 +192,7 @@ class TranscriptReader:
         return text
 
     def address(self, number: int) -> str:
-        """The page with the item of that number, as pages show it.
-
-        Raises:
-            PageNotFound: there is none.
-        """
+        """The page with the item of that number, as pages show it."""
         if self._citations.numbers_items:
             href = self._citations.item_link(number)
             if href is None:
@@ -249,12 +231,7 @@ class TranscriptReader:
 
 
 def transcript_response(reading: DebateHistory, request: PageRequest, *, review: bool = False) -> Response:
-    """Items `from` to `to`, those that have `q` in them, or a redirection to the page with the item `item`.
-
-    Raises:
-        PageNotFound: there is no such transcript, or no such item, or a parameter is invalid.
-        EventError: a stored body cannot be decoded.
-    """
+    """Items `from` to `to`, those that have `q` in them, or a redirection to the page with the item `item`."""
     query = request.query
     wanted = TranscriptRequest(
         scenario=_scenario(request),
@@ -280,12 +257,7 @@ def transcript_response(reading: DebateHistory, request: PageRequest, *, review:
 
 
 def item_response(reading: DebateHistory, request: PageRequest) -> Response:
-    """The text of an item as plain text.
-
-    Raises:
-        PageNotFound: there is no such item.
-        EventError: a stored body cannot be decoded.
-    """
+    """The text of an item as plain text."""
     reader = TranscriptReader(reading, TranscriptRequest(_scenario(request)))
     content = reader.text(number("item", request.path) or 0).encode("utf-8", "backslashreplace")
     return StreamingResponse(

@@ -77,7 +77,6 @@ def waterfall(
     Args:
         calls: in the order of storage.
         jurors: the lanes, in this order, empty where a juror has no call.
-        started: the events that start rounds, by round.
     """
     shown = [call for call in calls if call.exchange.juror_id is None or call.exchange.juror_id in set(jurors)]
     if not shown:
@@ -153,12 +152,7 @@ NOTHING_PENDING = PendingSteps(None, ())
 
 
 def pending_steps(record: DebateFold, calls: Sequence[RecordedCall]) -> PendingSteps:
-    """The pending steps of the current phase or round.
-
-    Args:
-        record: the debate up to its last event.
-        calls: all its recorded calls.
-    """
+    """The pending steps of the current phase or round."""
     panel = record.opened.panel
     if record.ending is not None or record.judgment is not None:
         return NOTHING_PENDING

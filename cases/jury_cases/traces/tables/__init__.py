@@ -1,1 +1,1 @@
-"""Dialects of spans: each a table of names of attributes, and at most a few functions."""
+"""Conventions of spans: each a table of names of attributes, and at most a few functions."""

@@ -1,4 +1,4 @@
-"""The dialects of spans in the order of detection, those of single frameworks, and the spans that they read."""
+"""The conventions of spans in the order of detection, those of single frameworks, and the spans that they read."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
@@ -279,8 +279,8 @@ TABLES = (
 def spans_of_tables(plain: Iterable[PlainSpan]) -> list[Span]:
     """The spans of one trace.
 
-    One that is of no dialect, such as a request of a web framework, has its place among the others; that it failed is
-    an event, unless another failed for the same reason.
+    One that follows no convention, such as a request of a web framework, has its place among the others; that it failed
+    is an event, unless another failed for the same reason.
     """
     read = [(span, record_of(span, TABLES)) for span in plain]
     reasons = {record.failure for _, record in read if record is not None}

@@ -57,11 +57,7 @@ class StrictRequest(Request):
     """A request with strictly parsed JSON."""
 
     async def json(self) -> Any:
-        """The parsed body.
-
-        Raises:
-            RequestRefused: it is not UTF-8, or not strict JSON.
-        """
+        """The parsed body."""
         try:
             # In a thread, so that a body of megabytes does not delay live readers.
             return await asyncio.to_thread(_decoded, await self.body())

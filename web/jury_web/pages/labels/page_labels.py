@@ -5,7 +5,6 @@ from typing import get_args
 from jury_events.panel import Language
 from jury_events.verdict import REVIEW
 from jury_views.debate_labels import DebateLabels
-from jury_views.drift_labels import DriftLabels
 from jury_views.run_quotations import EvidenceLabels
 from jury_views.statistics_labels import StatisticsLabels
 from jury_views.translation import TranslatedLabels, Translation
@@ -29,6 +28,11 @@ class SiteLabels(TranslatedLabels):
     navigation = Translation("Main", "メイン")
     debates = Translation("Debates", "議論")
     runs = Translation("Runs", "実行")
+    drift = Translation("Drift checks", "ドリフト検査")
+    drift_none_there = Translation(
+        "No baseline is recorded. Make one from labelled cases:",
+        "ベースラインはまだありません。ラベル付きケースから作成します:",
+    )
     compare = Translation("Compare", "比較")
     keys = Translation("Keys", "キー操作")
     help_keys = Translation("Keyboard", "キーボード操作")
@@ -238,7 +242,6 @@ class PageLabels(
     CompareLabels,
     ListLabels,
     DebatePageLabels,
-    DriftLabels,
     EventsLabels,
     EvidenceLabels,
     ExchangeLabels,

@@ -1,0 +1,174 @@
+"""A baseline in its store: its events, and the runs that judge its anchors."""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+
+from jury_debate.calibrated import panel_digest, prompts_digest
+from jury_debate.panel_spec import ResolvedPanel
+from jury_events.codec import DriftEvent, encode
+from jury_events.drift_events import DriftOpened
+from jury_events.drift_facts import DriftFacts
+from jury_events.errors import DebateNotFound
+from jury_events.ids import drift_stream, run_stream
+from jury_events.run_facts import run_facts
+from jury_events.text import visible_line
+from jury_judge.errors import RunRefused, SettingsRefused
+from jury_judge.panels.files import LoadedPanel
+from jury_judge.runs.execution import Line
+from jury_judge.runs.executor import judge_run
+from jury_judge.runs.plan import ListedCases, RunPlan
+from jury_judge.runs.resumed_run import own_panel
+from jury_judge.settings.drift import AnchorSettings
+from jury_judge.settings.run import RunSettings
+from jury_judge.settings.store import load_settings
+from jury_judge.stores.stores import Say, writer_or_created
+from jury_replay.drift_checks import DriftRecord, intact_drift
+from jury_store.appends import first_refusal
+from jury_store.debate_rows import DebateRow
+from jury_store.errors import StoreMissing
+from jury_store.event_store import Append, EventStore
+from jury_store.opening import open_store
+
+_WAIT = 20.0
+"""Seconds to wait for another writer of a SQLite store."""
+
+
+class RecordedBaseline:
+    """Each method opens the store for itself; nothing is read, written or called before.
+
+    Args:
+        asked: which baseline, and how its anchors are judged.
+        loaded: the panel; None: as the baseline has it.
+        environ: where settings are read; None is `os.environ`.
+    """
+
+    def __init__(
+        self, asked: AnchorSettings, loaded: LoadedPanel | None = None, environ: Mapping[str, str] | None = None
+    ) -> None:
+        self._loaded = loaded
+        self._environ = os.environ if environ is None else environ
+        self._drift_id = asked.drift_id
+        self._url = load_settings(self._environ, store_url=asked.store_url).store_url
+
+    @contextmanager
+    def reading(self) -> Iterator[EventStore]:
+        """The store, open for reading meanwhile."""
+        with closing(open_store(self._url, write=False)) as store:
+            yield store
+
+    def read(self) -> DriftRecord:
+        """The baseline, and what decides its next check.
+
+        Raises:
+            DebateNotFound: there is no such baseline.
+            MalformedBody: it was altered.
+            StoreError: the store cannot be read.
+        """
+        try:
+            with self.reading() as store:
+                return intact_drift(store, self._drift_id)
+        except StoreMissing as error:
+            raise DebateNotFound(f"there is no baseline {self._drift_id!r}: {error}") from error
+
+    def append(self, version: int, event: DriftEvent) -> DriftFacts:
+        """Record an event after the one of that version; the facts with it.
+
+        Raises:
+            WrongVersion: another process recorded something meanwhile.
+            StoreError: the store cannot be written.
+        """
+        encoded = encode(event, recorded_at=time.time_ns() // 1000)
+        with closing(writer_or_created(self._url, run=self._drift_id, wait=_WAIT)) as store:
+            refusal = first_refusal(store.append([Append(drift_stream(self._drift_id), (encoded,), version)]))
+        if refusal is not None:
+            raise refusal
+        return self.read().facts
+
+    def stored_plan(self, facts: DriftFacts, settings: RunSettings, wanted: frozenset[str] | None = None) -> RunPlan:
+        """A run over the anchors as the store has them; closing its cases closes the store.
+
+        Args:
+            facts: of the baseline.
+            settings: of the run that judges them.
+            wanted: the ids of those that are judged; None: all.
+
+        Raises:
+            SettingsRefused: it is another panel, or the first session did not list all anchors.
+            RunRefused: the panel file is needed: the log does not have all of how the models are reached, or the
+                baseline was imported.
+        """
+        opened, source = facts.opened, facts.opened.run_id
+        with ExitStack() as opened_here:
+            store = open_store(self._url, write=False)
+            opened_here.callback(store.close)
+            cases = _Some(store, source, wanted)
+            if cases.facts is None or not cases.facts.complete:
+                raise SettingsRefused("the first session did not list all anchors: name their files again")
+            if self._loaded is None and cases.facts.imports:
+                # Another store's people chose where the cases of such a run are sent.
+                raise RunRefused(
+                    f"the baseline {visible_line(opened.drift_id, 60)} was imported: name the panel file that says how "
+                    "its models are reached here, with --panel FILE"
+                )
+            loaded = self._loaded or own_panel(cases.facts, cases.first)
+            check_panel(opened, loaded.resolved)
+            planned = RunPlan(cases, settings, loaded=loaded, environ=self._environ)
+            opened_here.pop_all()
+        return planned
+
+
+class _Some(ListedCases):
+    """Some of the cases of a run."""
+
+    def __init__(self, store: EventStore, source: str, wanted: frozenset[str] | None) -> None:
+        self._wanted = wanted
+        super().__init__(store, source)
+
+    def _rows(self) -> Iterator[DebateRow]:
+        return (row for row in super()._rows() if self._wanted is None or row.case_id in self._wanted)
+
+
+async def judge_anchors(
+    planned: RunPlan, take: Callable[[Line], None], stopping: asyncio.Event | None, say: Say
+) -> bool:
+    """Whether a run came to its end; arguments and errors as of `judge_run`."""
+    try:
+        return (await judge_run(planned, take, stopping=stopping, say=say)).whole
+    finally:
+        if isinstance(planned.cases, ListedCases):
+            planned.cases.close()
+
+
+def digests(resolved: ResolvedPanel) -> tuple[str, str]:
+    """The digests of a panel's identity and of its prompts."""
+    prompts = prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
+    return panel_digest(resolved.panel), prompts
+
+
+def check_panel(opened: DriftOpened, resolved: ResolvedPanel) -> None:
+    """Refuse another panel than that of the baseline.
+
+    Raises:
+        SettingsRefused: it is another.
+    """
+    if digests(resolved) != (opened.panel, opened.prompts):
+        raise SettingsRefused(
+            f"{{panel_name}}: seats, models, rules or prompts differ from those of the baseline "
+            f"{visible_line(opened.drift_id, 60)}: drift is of one panel; make a baseline of the new one"
+        )
+
+
+def check_stream(store: EventStore, run_id: str, panel: tuple[str, str]) -> None:
+    """Refuse a run that another panel judged than that of these digests.
+
+    Raises:
+        SettingsRefused: it did, or there is no such run.
+    """
+    facts = run_facts(store.read_stream(run_stream(run_id)))
+    if facts is None:
+        raise SettingsRefused(f"{{stream_run}}: there is no run {visible_line(run_id, 100)!r} in this store")
+    if (panel_digest(facts.opened.panel), facts.opened.custom) != panel:
+        raise SettingsRefused(f"{{stream_run}}: another panel judged the run {visible_line(run_id, 100)}")
