@@ -239,6 +239,29 @@ async def test_a_case_that_is_erased_while_its_run_lists_stays_so_and_the_others
     assert {"listed": 20, "ended": 20, "waiting": 0, "beside": 0} == _verified(url)
 
 
+async def test_debates_that_another_process_listed_and_began_meanwhile_are_listed_once(
+    url: str, few_ahead: None
+) -> None:
+    digest = lister.page_digest
+    pages: list[int] = []
+
+    async def judged() -> int:
+        async with _jury(url) as jury:
+            return len(await _judged(jury))
+
+    def late(first: int, openings: Any) -> str:
+        pages.append(first)
+        if len(pages) == 2:  # what is listed now was not opened when it was looked at
+            assert asyncio.run(judged()) == 20
+        return digest(first, openings)
+
+    with patch.object(lister, "page_digest", late):
+        results = await judged()
+
+    assert 20 == results
+    assert {"listed": 20, "ended": 20, "waiting": 0, "beside": 0} == _verified(url)
+
+
 async def test_two_lists_of_one_run_at_once_have_each_case_once(tmp_path: Path, url: str, few_ahead: None) -> None:
     files = CommandLine(tmp_path)
 

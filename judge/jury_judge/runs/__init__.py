@@ -1,1 +1,1 @@
-"""A run: its input, its comparison with the store, its execution, its budget."""
+"""A run: planned, compared with the store, listed, executed, watched, cancelled."""

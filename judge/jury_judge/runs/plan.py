@@ -292,17 +292,15 @@ class ListedCases:
 
     Args:
         store: open for reading, as long as the object is used.
-        own: they are judged in this run, so that an erased case has its result, if its debate is over.
     """
 
-    def __init__(self, store: EventStore, run_id: str, options: CaseOptions = EVERY_CASE, *, own: bool = False) -> None:
+    def __init__(self, store: EventStore, run_id: str, options: CaseOptions = EVERY_CASE) -> None:
         first = next(iter(store.debates(run_id=run_id, waiting=None, counted=None, limit=1)), None)
         if first is None:
             raise DebateNotFound(f"there is no run {run_id!r} in this store; `jury runs` lists the runs")
         self._store = store
         self._run_id = run_id
         self._options = options
-        self._own = own
         self._sampled: frozenset[int] | None = None
         self.first = store.history(first.debate_id)
         self.facts = run_facts(store.read_stream(run_stream(run_id)))
@@ -340,9 +338,8 @@ class ListedCases:
     def _outline(self, skip: Skip) -> Iterator[Case | str]:
         for listed in batches(self._rows()):
             skipped = skip([row.case_id for row in listed])
-            rows = listed if self._own else self._whole(listed)
-            cases = self._cases([row for row in rows if row.case_id not in skipped])
-            for row in rows:
+            cases = self._cases([row for row in listed if row.case_id not in skipped])
+            for row in listed:
                 found: Case | str | None = row.case_id if row.case_id in skipped else cases.get(row.debate_id)
                 if found is not None:
                     yield found
@@ -365,13 +362,6 @@ class ListedCases:
                 if not repeated and row.stage in {None, 1} and row.status != "unreadable":
                     yield row
             after = rows[-1].position
-
-    def _whole(self, rows: Sequence[DebateRow]) -> list[DebateRow]:
-        """Those whose texts are there; the others are noted."""
-        known = self._store.cases_of([row.debate_id for row in rows])
-        erased = {row.debate_id for row in rows if known[row.debate_id].salt is None}
-        self.notes.erased.update((row.case_id, None) for row in rows if row.debate_id in erased)
-        return [row for row in rows if row.debate_id not in erased]
 
     def _cases(self, rows: Sequence[DebateRow]) -> dict[str, Case]:
         """By debate id, of those whose texts are there; the others are noted."""

@@ -65,6 +65,8 @@ def baselines(store: EventStore, panel: str | None = None) -> Iterator[DriftFact
 def panel_standing(store: EventStore, loaded: LoadedPanel, within: str | None = None) -> Reason | None:
     """The standing of a panel that is to judge, or of the stages of a ladder; as `standing`."""
     resolved = [stage.resolved for stage in loaded.stages]
+    if within is None and not store.drift_ids() and all(one.panel.final.calibration is None for one in resolved):
+        return None
     panels = [(one.panel, prompts_digest(one.role_prompts, one.judge_prompt, one.prompts)) for one in resolved]
     return standing(store, panels, within)
 
