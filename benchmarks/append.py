@@ -28,7 +28,7 @@ from jury_store.opening import open_store
 BODY_BYTES = 1000
 TEXT_BYTES = 500
 EVENTS_A_STREAM = 35
-_PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "cache_size=-32768")
+_PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "cache_size=-8192")
 
 
 def requests(count: int, width: int = 64) -> Iterator[Append]:

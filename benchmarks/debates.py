@@ -1,7 +1,7 @@
 """What a recorded debate costs: 13 calls a debate with fixed answers, in one process and on Ray.
 
     uv run python benchmarks/debates.py [--debates 1000] [--concurrency 256] [--latency 0] [--ray] [--store URL]
-                                        [--answers read] [--memory] [--json FILE]
+                                        [--answers read] [--memory] [--calls] [--json FILE]
 
 Answers are scripted, so that the engine is measured; with `--answers read` rule-based readers read every case.
 
@@ -10,13 +10,16 @@ at which the same events are appended alone: the ratio of the two is the figure 
 latency (mean seconds, lognormal, sigma 0.5) also the wall time over the critical path: the slowest debate's model
 latencies alone (target for 1,000 at once: at most 1.05). With `--memory` also what a debate in flight needs: the
 proportional set size of all processes at its peak less that before, over the debates at once (it costs CPU; measure
-that without).
+that without). With `--calls` also the Python calls of this process a debate, by room: they are nearly the same whatever
+else the machine does (counting costs three times the CPU).
 """
 
 import argparse
 import asyncio
 import json
 import os
+import re
+import sys
 import tempfile
 import threading
 import time
@@ -24,6 +27,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import CodeType, FrameType
 
 import psutil
 
@@ -99,13 +103,16 @@ def memory() -> Counter[str]:
 
 
 class PeakMemory:
-    """The memory at its peak while debates run, sampled in a thread."""
+    """The memory at its peak while debates run, so many at once, sampled in a thread."""
 
-    def __init__(self) -> None:
-        self.before = memory()
-        self.peak = self.before
+    def __init__(self, debates: int) -> None:
+        self._debates = debates
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._sample, daemon=True)
+
+    def begin(self) -> None:
+        """Sample from now on."""
+        self.peak = self.before = memory()
         self._thread.start()
 
     def _sample(self) -> None:
@@ -114,8 +121,9 @@ class PeakMemory:
             if now.total() > self.peak.total():
                 self.peak = now
 
-    def report(self, debates: int) -> None:
+    def report(self) -> None:
         """Stop sampling, print KB a debate in flight, by process."""
+        debates = self._debates
         self._ended.set()
         self._thread.join()
         added = Counter({name: size - self.before[name] for name, size in self.peak.items()})
@@ -125,11 +133,43 @@ class PeakMemory:
                 print(f"    {name:<20} {size / debates / 1000:6.1f} KB")
 
 
-async def measure(
-    plan: RuntimeConfig, context: RunContext, count: int, concurrency: int, *, on_ray: bool, watch_memory: bool
-) -> dict[str, float]:
+class PythonCalls:
+    """The calls of Python functions for so many debates, of this thread and of those that begin later."""
+
+    def __init__(self, debates: int) -> None:
+        self._debates = debates
+        self._counted: Counter[CodeType] = Counter()
+        threading.setprofile(self._count)
+        sys.setprofile(self._count)
+
+    def _count(self, frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call":
+            self._counted[frame.f_code] += 1
+
+    def begin(self) -> None:
+        """Forget what was counted."""
+        self._counted.clear()
+
+    def report(self) -> None:
+        """Stop counting, print calls a debate by room."""
+        sys.setprofile(None)
+        debates = self._debates
+        by_room: Counter[str] = Counter()
+        for code, count in self._counted.items():
+            room = re.search(r"\bjury_[a-z]+\b", code.co_filename)
+            by_room[room[0] if room else "libraries, and what they generate"] += count
+        print(f"  {by_room.total() / debates:.0f} Python calls a debate")
+        for name, count in by_room.most_common():
+            if count >= debates:
+                print(f"    {name:<34} {count / debates:6.0f}")
+
+
+async def measure(plan: RuntimeConfig, context: RunContext, options: argparse.Namespace) -> dict[str, float]:
     """Run the debates, print what they cost; the figures that `--json` writes."""
-    if on_ray:
+    count, concurrency = options.debates, options.concurrency
+    watches: list[PythonCalls | PeakMemory] = [PythonCalls(count)] if options.calls else []
+    watches += [PeakMemory(min(concurrency, count))] if options.memory else []
+    if options.ray:
         from jury_actors.ray_runtime import ray_runtime, start_ray, stop_ray
 
         start_ray()
@@ -140,28 +180,34 @@ async def measure(
         warm = RunContext("warm", context.resolved)
         async for _ in drive(runtime, jobs(50, warm), concurrency=concurrency):
             pass
-        peak = PeakMemory() if watch_memory else None
+        for one in watches:
+            one.begin()
         before, started = processes(), time.perf_counter()
         async for finished in drive(runtime, jobs(count, context), concurrency=concurrency):
             assert finished.problem is None, finished.problem
         wall, after = time.perf_counter() - started, processes()
-        if peak is not None:
-            peak.report(min(concurrency, count))
-    if on_ray:
+        for one in watches:
+            one.report()
+    if options.ray:
         stop_ray()
     cpu: Counter[str] = Counter()
     for pid, (name, seconds) in after.items():
         cpu[name] += seconds - before.get(pid, (name, 0.0))[1]
     total = sum(cpu.values()) * 1000 / count
-    if plan.script.latency:
-        longest = max(critical_path(plan.script, f"{context.run_id}~case-{number}") for number in range(count))
-        print(f"slowest debate's model latencies alone: {longest:.2f} s; wall is {wall / longest:.3f} of it")
+    say_critical_path(plan, context, count, wall)
     figures = {"debates": count, "seconds": wall, "cpu_seconds": sum(cpu.values())}
     print(f"{count} debates in {wall:.2f} s: {count / wall:.0f} debates/s, {total:.2f} CPU-ms a debate")
     for name, seconds in cpu.most_common():
         if seconds * 1000 / count >= 0.01:
             print(f"  {name:<20} {seconds * 1000 / count:6.2f} CPU-ms a debate")
     return {**figures, "share": report(plan, context, count, wall)}
+
+
+def say_critical_path(plan: RuntimeConfig, context: RunContext, count: int, wall: float) -> None:
+    """Print the wall time over the slowest debate's model latencies, where there are latencies."""
+    if plan.script.latency:
+        longest = max(critical_path(plan.script, f"{context.run_id}~case-{number}") for number in range(count))
+        print(f"slowest debate's model latencies alone: {longest:.2f} s; wall is {wall / longest:.3f} of it")
 
 
 def critical_path(script: Script, debate: str) -> float:
@@ -228,6 +274,7 @@ def main() -> None:
     parser.add_argument("--store", default=None)
     parser.add_argument("--answers", choices=ANSWERS, default="scripted")
     parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--calls", action="store_true")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     resolved = resolve(PanelSpec.model_validate({"discussion": {"end_early": False}}))
@@ -238,16 +285,7 @@ def main() -> None:
             resolved.panel, url, "benchmark", Script(latency=options.latency, seed=1, answers=options.answers)
         )
         context = RunContext(f"b{time.time_ns() // 1000}", resolved)
-        figures = asyncio.run(
-            measure(
-                plan,
-                context,
-                options.debates,
-                options.concurrency,
-                on_ray=options.ray,
-                watch_memory=options.memory,
-            )
-        )
+        figures = asyncio.run(measure(plan, context, options))
     if options.json is not None:
         options.json.write_text(json.dumps(figures) + "\n")
 
