@@ -17,7 +17,6 @@ from jury_analysis.drift import (
     OF_A_STREAM,
     SILENT,
     Array,
-    Coin,
     DriftWatch,
     Judgings,
     is_of_the_agent,
@@ -26,13 +25,16 @@ from jury_analysis.drift import (
     tosses,
 )
 from jury_analysis.drift_plan import Change, first_alarms, simulated
+from jury_events.drift_events import DriftCoin
 
 ALPHA = 0.05
 CHECK = 50
 LATER = 2500
 
 
-def delays(change: Change, calm: int, streams: int, coin: Coin, *, mixed: bool, seed: int = 1) -> tuple[float, float]:
+def delays(
+    change: Change, calm: int, streams: int, coin: DriftCoin, *, mixed: bool, seed: int = 1
+) -> tuple[float, float]:
     """The median of the pairs until the alarm, and the share of streams with an alarm before the change."""
     random = np.random.default_rng(seed)
     found, early = [], 0
@@ -51,7 +53,7 @@ def delays(change: Change, calm: int, streams: int, coin: Coin, *, mixed: bool, 
     return float(np.median(found)), early / streams
 
 
-def evidence(n: Array, k: Array, coin: Coin) -> Array:
+def evidence(n: Array, k: Array, coin: DriftCoin) -> Array:
     """The mean of bets begun at each check, after each pair."""
     starts = np.arange(0, len(n), CHECK)
     begun_n, begun_k = (np.concatenate([[0], one])[starts] for one in (n, k))

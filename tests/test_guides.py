@@ -70,6 +70,9 @@ def a_copy(folder: Path, to: Path) -> Path:
 
 def test_start_can_be_followed(begun: Path) -> None:
     assert {"cases.jsonl", "jury.db", "labelled.jsonl"} <= {path.name for path in begun.iterdir()}
+    # Before anything is installed.
+    called = [one.text.splitlines() for page in (README, START) for one in blocks(page) if one.language == "console"]
+    assert all(line.startswith("uv run ") for lines in called for line in lines)
 
 
 @pytest.mark.parametrize("name", FOLLOWED)
@@ -103,7 +106,9 @@ def test_the_demo_runs_on_a_cluster_of_its_own(tmp_path: Path) -> None:
     ended = subprocess.run([JURY, "demo"], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
 
     assert (0, "") == (ended.returncode, "".join(line for line in ended.stderr.splitlines() if "Traceback" in line))
-    assert "phase 3: final_judge says unsafe_fail, 21/100" in ended.stderr
+    guide = Guide(tmp_path)
+    guide.said["jury demo"] = ended.stdout + ended.stderr
+    guide.check_printed(next(one.text for one in blocks(README) if one.language == "text"))
     assert "(simulated jurors)" in ended.stdout
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from jury_events import install_line
+from support.each_row import each_row
 from support.group_of_tests import COMMAND
 
 ROOT = Path(__file__).parent.parent
@@ -69,7 +70,7 @@ def test_the_first_command_installs_the_product_alone() -> None:
     assert f"```console\n{COMMAND}\n```" in (ROOT / "README.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/development.md", ".ci/run"])
+@each_row("page", ["README.md", "CONTRIBUTING.md", "docs/development.md", ".ci/run"])
 def test_every_page_calls_the_tests_by_the_command_that_installs_them(page: str) -> None:
     text = (ROOT / page).read_text("utf-8").replace("`uv run pytest` ends with a line", "")
 

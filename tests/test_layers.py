@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from support.each_row import each_row
+
 ROOT = Path(__file__).parent.parent
 FOLDERS = {
     folder: f"jury_{folder}"
@@ -163,13 +165,13 @@ def test_every_contract_is_broken_by_a_test() -> None:
     assert {one["name"] for one in contracts} == {contract for contract, _, _ in BREAKS} | {CYCLES}
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+@each_row("folder", FOLDERS)
 def test_every_folder_has_a_readme_of_one_screen_and_is_typed(folder: str) -> None:
     assert (ROOT / folder / FOLDERS[folder] / "py.typed").exists()
     assert 10 <= len((ROOT / folder / "README.md").read_text().splitlines()) <= 60
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+@each_row("folder", FOLDERS)
 def test_no_module_imports_the_root_of_its_own_package(folder: str) -> None:
     root = ROOT / folder / FOLDERS[folder]
     from_root = re.compile(rf"^\s*from {root.name} import (.+)$", re.MULTILINE)

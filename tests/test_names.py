@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from support.each_row import each_row
 
 ROOT = Path(__file__).parent.parent
 PRODUCT = (
@@ -77,6 +77,6 @@ def test_no_class_name_is_defined_in_two_modules() -> None:
     assert {} == {name: sorted(found) for name, found in modules.items() if len(found) > 1}
 
 
-@pytest.mark.parametrize("place", [*PRODUCT, *DOCUMENTS])
+@each_row("place", [*PRODUCT, *DOCUMENTS])
 def test_retired_words_do_not_occur(place: str) -> None:
     assert [] == [found for path in texts(place) for found in retired_words(path)]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from support.each_row import each_row
 from support.refusals import written
 
 pytest_plugins = ["pytester"]
@@ -78,7 +79,7 @@ def test_a_difference_is_shown_by_lines(pytester, run, was, becomes, difference)
     assert [line for line in difference if line not in found.outlines] == []
 
 
-@pytest.mark.parametrize("message", ["", "a\x1b[31m", "a\rb"])
+@each_row("message", ["", "a\x1b[31m", "a\rb"])
 def test_a_message_must_be_text(message):
     with pytest.raises(AssertionError, match="a row: "):
         written({"a row": message})

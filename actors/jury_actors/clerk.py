@@ -228,10 +228,10 @@ class ClerkClient:
             await self._room.wait()
 
     def _count(self, size: int) -> None:
-        self._bytes += size
+        before, self._bytes = self._bytes, self._bytes + size
         if self._bytes > self._most:
             self._room.clear()
-        else:
+        elif before > self._most:
             self._room.set()
 
     @property
@@ -254,7 +254,7 @@ class ClerkClient:
                     try:
                         results = await self._clerk.record([one.append for one in batch])
                     finally:
-                        self._count(-sum(one.size for one in batch))
+                        self._count(-sum([one.size for one in batch]))
                 except Exception as error:  # noqa: BLE001  (every waiting task gets it)
                     for one in batch:
                         if not one.future.done():

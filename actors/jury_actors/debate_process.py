@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from typing import Protocol
 
 from jury_actors.clerk import ClerkClient, ClerkInterface
@@ -120,7 +121,7 @@ class DebateProcess:
     def __init__(self, context: RuntimeContext, job: Job) -> None:
         self._context = context
         self._job = job
-        self._pen = PartBuffer(lambda: context.effects.entropy(SALT_BYTES))
+        self._pen = PartBuffer(partial(context.effects.entropy, SALT_BYTES))
         self._inbox: deque[StepResult | AnswerBegan | list[str]] = deque()
         self._filled = asyncio.Event()
         self._requested: set[str] = set()
@@ -312,7 +313,7 @@ class DebateProcess:
         fresh = self._pen.take()
         last = len(events) - 1
         new = tuple(
-            encode(event, recorded_at=now, parts=fresh if index == last else ()) for index, event in enumerate(events)
+            [encode(event, recorded_at=now, parts=fresh if index == last else ()) for index, event in enumerate(events)]
         )
         stream = debate_stream(self._job.debate_id)
         appended = await self._context.writer.append(
@@ -326,7 +327,7 @@ class DebateProcess:
         due = [step for step in self._debate.pending_steps() if step.id not in self._requested]
         if not due:
             return
-        self._requested.update(step.id for step in due)
+        self._requested.update([step.id for step in due])
         assignments = [self._debate.assign(step) for step in due]
         if (spool := self._job.context.spool) is not None:
             assignments = [one for one in assignments if not await self._spooled(one, spool)]
@@ -357,13 +358,13 @@ class DebateProcess:
 
     def _send(self, planned: PlannedStep) -> None:
         assignment = planned.assignment
-        step = assignment.step
-        self._outstanding.add(step.id)
+        step, step_id = assignment.step, assignment.step.id
+        self._outstanding.add(step_id)
         if planned.awaited:
-            began = AnswerBegan(self._job.debate_id, step.id)
+            began = AnswerBegan(self._job.debate_id, step_id)
             asyncio.get_running_loop().call_later(self._context.warm_seconds, self.begin, began)
         juror = self._context.jurors.juror(self._job.debate_id, step.juror_id)
-        prior = self._prior.pop(step.id, ())
+        prior = self._prior.pop(step_id, ())
         case = self._debate.state.debate.case if assignment.tools else None
         refs = texts_of(assignment, prior, case)
         texts = {ref: self._pen.content(ref) for ref in juror.unsent(self._job.debate_id, refs)}
@@ -375,8 +376,9 @@ class DebateProcess:
                 case,
                 prior,
                 watched,
-                again=step.id in self._again,
+                again=step_id in self._again,
                 run_id=self._job.context.run_id,
+                reply_to=juror.reply_to,
                 caching=planned.caching,
                 awaited=planned.awaited,
             )

@@ -175,32 +175,32 @@ class Juror:
                 await made.close()
 
     async def _execute_step(self, request: StepRequest, work: "_Work") -> None:
-        assignment = request.assignment
-        result = StepResult(assignment.debate_id, assignment.step.id, None)
+        debate_id, step_id = request.assignment.debate_id, request.assignment.step.id
         try:
-            result = result._replace(outcome=await self._execute(request, work))
-            if result.debate_id in self._texts:  # else no debate waits for it any more
-                self._results.setdefault(result.debate_id, {})[result.step_id] = result
+            result = StepResult(debate_id, step_id, await self._execute(request, work))
+            if debate_id in self._texts:  # else no debate waits for it any more
+                self._results.setdefault(debate_id, {})[step_id] = result
         except JuryError as error:
-            result = result._replace(problem=error)
+            result = StepResult(debate_id, step_id, None, error)
         except Exception as error:  # noqa: BLE001  (the coordinator decides what a juror's own failure means)
-            _log.info("debate %s, step %s broke", result.debate_id, result.step_id, exc_info=True)
-            problem = Broken(f"debate {result.debate_id}, step {result.step_id}: {type(error).__name__}: {error}")
-            result = result._replace(problem=problem)
+            _log.info("debate %s, step %s broke", debate_id, step_id, exc_info=True)
+            problem = Broken(f"debate {debate_id}, step {step_id}: {type(error).__name__}: {error}")
+            result = StepResult(debate_id, step_id, None, problem)
         # Before the result is sent: its receiver may request the same step again at once.
         if not work.stopped:
-            self._working.pop((result.debate_id, result.step_id), None)
+            self._working.pop((debate_id, step_id), None)
         self._reply(work, result)
 
     async def _execute(self, request: StepRequest, work: "_Work") -> Outcome:
         debate_id = request.assignment.debate_id
         if debate_id not in self._texts:
             raise _released(debate_id)
-        pen = PartBuffer(lambda: self._effects.entropy(SALT_BYTES))
+        pen = PartBuffer(partial(self._effects.entropy, SALT_BYTES))
         execution = StepExecution(request, self._texts[debate_id], pen)
         await self._recall(execution, request)
         making = _MadeCalls(request, execution, pen, work, {}, {}, set())
-        with self._halts.working(request.assignment.models):
+        self._halts.begin(request.assignment.models)
+        try:
             while (outcome := execution.conversation.outcome) is None:
                 due = execution.conversation.calls
                 if not due:
@@ -209,6 +209,8 @@ class Juror:
                     await self._make(due[0], making)
                 else:
                     await self._make_together(making)
+        finally:
+            self._halts.end(request.assignment.models)
         return outcome
 
     async def _recall(self, execution: StepExecution, request: StepRequest) -> None:
@@ -325,8 +327,9 @@ class Juror:
         if execution.conversation.halted is not None:
             self._halts.check(call.model.partition("/")[0])
         making.retry_after[call.window] = answered.reply.retry_after
-        failed = _FailedCall(self._halts.departures, now, _called(exchange))
-        making.failed_at[call.window] = None if _is_of_no_provider(exchange) else failed
+        making.failed_at[call.window] = (
+            None if _is_of_no_provider(exchange) else _FailedCall(self._halts.departures, now, _called(exchange))
+        )
 
     async def _call_model(self, call: Call, execution: StepExecution, step: StepRequest, work: "_Work") -> "_Answered":
         """Make the call when it may be made; the wait counts neither as latency nor towards a deadline."""

@@ -49,7 +49,7 @@ class JurorClient:
         linger: float = 0.0,
         away: Backoff = AWAY,
     ) -> None:
-        self._reply_to = reply_to
+        self.reply_to = reply_to
         self._deliver = deliver
         self._on_loss = on_loss
         self._on_chunk = on_chunk
@@ -86,7 +86,7 @@ class JurorClient:
             self._deliver(StepResult(*key, None, self._mailbox.problem))
             return
         self._outstanding.add(key)
-        self._mailbox.send(request._replace(reply_to=self._reply_to))
+        self._mailbox.send(request)
 
     def release(self, debate_id: str, *, stop: bool = False) -> None:
         """The debate is over: the juror may forget it; `stop` as of `ForgetDebate`."""
@@ -105,7 +105,7 @@ class JurorClient:
 
     async def load(self, run_id: str | None) -> JurorLoad:
         """See `JurorInterface`."""
-        return await self._juror.load(self._reply_to, run_id)
+        return await self._juror.load(self.reply_to, run_id)
 
     async def close(self) -> None:
         """Stop sending and receiving."""

@@ -48,8 +48,8 @@ class PromptCaching:
         for assignment in assignments:
             groups.setdefault(prompt_start(state.panel, assignment), []).append(assignment)
         planned = [step for start, group in groups.items() for step in self._plan_group(state, start, group, on)]
-        order = {assignment.step.id: index for index, assignment in enumerate(assignments)}
-        return sorted(planned, key=lambda one: order[one.assignment.step.id])
+        order = {assignment.step: index for index, assignment in enumerate(assignments)}
+        return sorted(planned, key=lambda one: order[one.assignment.step])
 
     def in_batch(self, panel: Panel, assignment: Assignment, on: date) -> tuple[Caching, ...]:
         """What the calls of a step in a batch ask for, by what is recorded alone.
@@ -88,7 +88,7 @@ class PromptCaching:
         chosen = self._policy.choose(primary, settings, math.inf if start in self._kept else further, on)
         if chosen != "none":
             self._kept.add(start)
-        return (chosen, *(self._policy.choose(one, settings, 0, on) for one in fallbacks))
+        return (chosen, *[self._policy.choose(one, settings, 0, on) for one in fallbacks])
 
     def _shared_tokens(self, assignment: Assignment) -> int:
         parts = [part for message in assignment.messages for part in message.parts[: message.shared]]

@@ -204,18 +204,16 @@ class ProviderHalts:
             if calls.last_answer < 0 and exchange.outcome not in ANSWERS:
                 calls.failed = min(calls.failed + 1, MOST_UNANSWERED - 1)
 
-    @contextmanager
-    def working(self, models: Iterable[str]) -> Iterator[None]:
-        """A step is under way that may ask these models."""
-        providers = set(map(_provider, models))
-        for provider in providers:
+    def begin(self, models: Iterable[str]) -> None:
+        """A step is under way that may ask these models, until `end`."""
+        for provider in set(map(_provider, models)):
             self._under_way[provider] += 1
-        try:
-            yield
-        finally:
-            for provider in providers:
-                self._under_way[provider] -= 1
-            self._wake()
+
+    def end(self, models: Iterable[str]) -> None:
+        """A step that may ask these models is over."""
+        for provider in set(map(_provider, models)):
+            self._under_way[provider] -= 1
+        self._wake()
 
     @contextmanager
     def _waiting(self, models: Iterable[str], debate_id: str) -> Iterator[None]:

@@ -160,7 +160,7 @@ class StepExecution:
             _system_text(content) if message.role == "system" else content.decode("utf-8", "replace"),
             message.call_id,
             tuple([ModelPicture(image.media_type, self.text(image.content)) for image in message.images]),
-            tuple([self._block(parts) for parts in message.shared_blocks]),
+            tuple([self._block(parts) for parts in message.shared_blocks]) if message.shared else (),
         )
 
     def _block(self, parts: tuple[PartRef, ...]) -> str:
@@ -239,7 +239,7 @@ class StepExecution:
                 "answer": None if reply.answer is None else make(reply.answer),
                 "response": None if reply.response is None else make(reply.response),
                 "error": None if reply.error is None else make(_utf8(reply.error)),
-                "tool_calls": tuple(self._answered(call, index, tool) for index, tool in enumerate(tools)),
+                "tool_calls": tuple([self._answered(call, index, tool) for index, tool in enumerate(tools)]),
                 "finish_reason": _label(reply.finish_reason),
                 "usage": reply.usage,
                 "cost": cost,
@@ -291,7 +291,8 @@ def texts_in(exchange: ExchangeRecorded) -> tuple[str, ...]:
     refs = [ref.part for message in exchange.request for ref in message.parts]
     refs += [ref.part for call in exchange.tool_calls for ref in (call.arguments, call.result)]
     said = (exchange.sent, exchange.answer, exchange.response, exchange.error)
-    return tuple(dict.fromkeys([*refs, *(ref.part for ref in said if ref is not None)]))
+    refs += [ref.part for ref in said if ref is not None]
+    return tuple(dict.fromkeys(refs))
 
 
 def _label(text: str | None, most: int = _LABEL) -> str | None:

@@ -21,10 +21,10 @@ from jury_analysis.calibration import calibrate as calibrate
 from jury_analysis.calibration import promised as promised
 from jury_analysis.calibration import split_clusters as split_clusters
 from jury_analysis.certificate import Certificate as Certificate
-from jury_analysis.certificate import certify as certify
 from jury_analysis.certificate import clopper_pearson as clopper_pearson
-from jury_analysis.certificate import clustered_bound as clustered_bound
 from jury_analysis.certificate import fewest_labels as fewest_labels
+from jury_analysis.certification import certify as certify
+from jury_analysis.certification import clustered_bound as clustered_bound
 from jury_analysis.confidence import ConfidenceCurve as ConfidenceCurve
 from jury_analysis.confidence import ReliabilityBin as ReliabilityBin
 from jury_analysis.confidence import bin_of as bin_of
@@ -94,7 +94,9 @@ from jury_analysis.labels import label_ballots as label_ballots
 from jury_analysis.labels import resolve as resolve
 from jury_analysis.ladders.ladder_report import LadderOptions as LadderOptions
 from jury_analysis.ladders.ladder_report import LadderReport as LadderReport
+from jury_analysis.ladders.ladder_report import apply_ladder as apply_ladder
 from jury_analysis.ladders.ladder_report import calibrate_ladder as calibrate_ladder
+from jury_analysis.ladders.ladder_report import certify_ladder as certify_ladder
 from jury_analysis.ladders.ladder_use import FAILS as FAILS
 from jury_analysis.ladders.ladder_use import PASSES as PASSES
 from jury_analysis.ladders.ladder_use import AuditedCase as AuditedCase
@@ -103,8 +105,6 @@ from jury_analysis.ladders.ladder_use import audited_shares as audited_shares
 from jury_analysis.ladders.ladder_use import exact_share as exact_share
 from jury_analysis.ladders.ladder_use import ladder_votes as ladder_votes
 from jury_analysis.ladders.promises import Promises as Promises
-from jury_analysis.ladders.promises import apply_ladder as apply_ladder
-from jury_analysis.ladders.promises import certify_ladder as certify_ladder
 from jury_analysis.ladders.promises import early_levels as early_levels
 from jury_analysis.model_families import model_family as model_family
 from jury_analysis.paired import Paired as Paired

@@ -73,12 +73,17 @@ READING = pa.schema([pa.field("read_percent", pa.int32())])
 """A column that a table of recorded debates may have beside those of `SCHEMA`: the percentage of the record that the
 vote rests on, rounded down; null: all of it, read in one call."""
 
+REASONING = pa.schema([pa.field(name, pa.string()) for name in ("before_reasoning", "before_reasoning_label")])
+"""Columns that a table of recorded debates may have beside those of `SCHEMA`: the verdict, and the label under a scale
+of the panel's own, of the seat's vote before it was shown the agent's reasoning, and judged again; null: it judged
+once."""
+
 OWN_WORDS = pa.schema([pa.field(name, pa.string()) for name in ("vote_label", "final_label", "human_label")])
 """Columns that a table of debates under scales of the panels' own may have beside those of `SCHEMA`: the label of the
 vote, of the jury, and of people, whose outcomes are `verdict`, `final_verdict` and `label`; null where only an outcome
 is known."""
 
-_BESIDE = (*MESSAGES, *EVIDENCE, *READING, *OWN_WORDS)
+_BESIDE = (*MESSAGES, *EVIDENCE, *READING, *REASONING, *OWN_WORDS)
 
 _OF_A_DEBATE = (
     *("run_id", "case_id", "cluster", "variant", "repeat", "panel", "label", "simulated", "final_verdict"),

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from jury_analysis.ballots import SCHEMA, check
-from jury_analysis.certificate import Certificate, certify, fewest_labels
+from jury_analysis.certificate import Certificate, fewest_labels
+from jury_analysis.certification import certify
 from jury_analysis.errors import AnalysisError, BadBallots, BadSplit, TooFewLabels
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import proportion

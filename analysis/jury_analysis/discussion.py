@@ -208,7 +208,7 @@ def discussion(rounds: Mapping[int, VoteMatrix], price: DiscussionPrice | None =
     if not rounds:
         raise ValueError("ballots without a round have no discussion")
     numbers = sorted(rounds)
-    steps = [_RoundPair(rounds[one], rounds[two]).report(one, two) for one, two in pairwise(numbers)]
+    steps = [VotePair(rounds[one], rounds[two]).report(one, two) for one, two in pairwise(numbers)]
     corrected = holm([step.net_gain.test.p_value for step in steps])
     return DiscussionReport(
         categories=rounds[numbers[0]].scale.categories,
@@ -220,8 +220,8 @@ def discussion(rounds: Mapping[int, VoteMatrix], price: DiscussionPrice | None =
     )
 
 
-class _RoundPair:
-    """Votes of two rounds, as arrays [units, seats]."""
+class VotePair:
+    """Earlier and later votes of the same seats, as arrays [units, seats]."""
 
     def __init__(self, before: VoteMatrix, after: VoteMatrix) -> None:
         self.before, self.after, self.matrix = before.votes, after.votes, before
@@ -233,7 +233,6 @@ class _RoundPair:
         self.clusters = np.repeat(before.clusters, len(before.seats)).reshape(self.before.shape)
 
     def report(self, one: int, two: int) -> DiscussionStep:
-        labels = self.matrix.labels[:, None]
         peers = self._peers()
         opposed = self.paired & (peers >= 0) & (peers != self.before)
         peers_err = errors(peers, self.matrix.labels, self.matrix.scale)
@@ -243,14 +242,24 @@ class _RoundPair:
             to_round=two,
             pairs=int(self.paired.sum()),
             unpaired=int(alone.sum()),
-            transitions=_table(self.before[self.paired], self.after[self.paired], self.size, self.size),
-            changed=self._share(self.before != self.after, self.paired, NO_VOTE_IN_BOTH),
-            net_gain=self._net_gain(labels),
+            transitions=self.transitions,
+            changed=self.changed,
+            net_gain=self.net_gain(),
             conformity=self._conformity(peers, opposed),
             conformity_peers_right=self._conformity(peers, opposed & (peers_err == 0)),
             conformity_peers_wrong=self._conformity(peers, opposed & (peers_err == 1)),
             moves=self._moves(),
         )
+
+    @property
+    def transitions(self) -> Table:
+        """Pairs by position: a row for each earlier one, a column for each later one."""
+        return _table(self.before[self.paired], self.after[self.paired], self.size, self.size)
+
+    @property
+    def changed(self) -> Estimate:
+        """The share of pairs whose position changed."""
+        return self._share(self.before != self.after, self.paired, NO_VOTE_IN_BOTH)
 
     def _peers(self) -> Codes:
         """The strict plurality of each seat's peers in the earlier round."""
@@ -261,7 +270,9 @@ class _RoundPair:
             peers[:, seat] = strict_plurality(counts - own)[0]
         return peers
 
-    def _net_gain(self, labels: Codes) -> NetGain:
+    def net_gain(self) -> NetGain:
+        """Over the pairs that have a label."""
+        labels = self.matrix.labels[:, None]
         scale, truth = self.matrix.scale, self.matrix.labels
         was, became = errors(self.before, truth, scale), errors(self.after, truth, scale)
         labelled = self.paired & (labels >= 0)

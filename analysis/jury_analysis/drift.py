@@ -192,22 +192,17 @@ class DriftWatch:
         self.checks: list[dict[DriftCoin, Toss]] = []
         self.alarm: int | None = None
         self._sums: dict[DriftCoin, list[tuple[int, int]]] = {coin: [(0, 0)] for coin in coins}
-        self._found = {coin: CoinEvidence(coin, 1.0, 1.0, 0, 0, 1, Toss()) for coin in coins}
+        self.found = {coin: CoinEvidence(coin, 1.0, 1.0, 0, 0, 1, Toss()) for coin in coins}
 
     @property
     def e(self) -> float:
         """The mean of the coins' e-values, which is an e-value; 1 before the first check."""
-        return sum(one.e for one in self._found.values()) / len(self._found)
-
-    @property
-    def evidence(self) -> tuple[CoinEvidence, ...]:
-        """By coin."""
-        return tuple(self._found.values())
+        return sum(one.e for one in self.found.values()) / len(self.found)
 
     @property
     def strongest(self) -> CoinEvidence:
         """The coin that said most."""
-        return max(self._found.values(), key=lambda one: one.highest)
+        return max(self.found.values(), key=lambda one: one.highest)
 
     @property
     def kinds(self) -> tuple[DriftKind, ...]:
@@ -217,7 +212,7 @@ class DriftWatch:
         """
         if self.alarm is None:
             return ()
-        sure = sorted((one for one in self.evidence if one.highest >= self.bound), key=lambda one: -one.highest)
+        sure = sorted((one for one in self.found.values() if one.highest >= self.bound), key=lambda one: -one.highest)
         kinds = tuple(one.kind for one in sure)
         return tuple(kind for kind in kinds if kind != "balanced") or kinds
 
@@ -229,13 +224,13 @@ class DriftWatch:
             begun = np.array(sums)
             e, leading = mixture(n - begun[:, 0], k - begun[:, 1], odd=coin == "odd")
             sums.append((n, k))
-            now, before = float(e), self._found[coin]
+            now, before = float(e), self.found[coin]
             if now >= before.highest:
                 since = int(leading)
                 recent = Toss(n - sums[since][0], k - sums[since][1])
-                self._found[coin] = CoinEvidence(coin, now, now, n, k, since + 1, recent)
+                self.found[coin] = CoinEvidence(coin, now, now, n, k, since + 1, recent)
             else:
-                self._found[coin] = before._replace(e=now, n=n, k=k)
+                self.found[coin] = before._replace(e=now, n=n, k=k)
         if self.alarm is None and self.e >= self.bound:
             self.alarm = len(self.checks)
 
@@ -405,7 +400,7 @@ def _figures(name: str, watch: DriftWatch) -> WatchedFigures:
         alarm=alarm,
         since=None if alarm is None else watch.strongest.since,
         kinds=watch.kinds,
-        coins=tuple(CoinFigures(coin=one.coin, e=_kept(one.e), n=one.n, k=one.k) for one in watch.evidence),
+        coins=tuple(CoinFigures(coin=one.coin, e=_kept(one.e), n=one.n, k=one.k) for one in watch.found.values()),
     )
 
 

@@ -107,18 +107,17 @@ def first_alarms(
     The labels are half passes, half fails.
     """
     random = np.random.default_rng(seed)
-    sums = {coin: [(np.zeros(streams, int), np.zeros(streams, int))] for coin in coins}
+    sums = {coin: np.zeros((2, streams, checks + 1), int) for coin in coins}
     alarms = np.zeros(streams, int)
     for check in range(1, checks + 1):
         found = simulated(random, (streams, pairs), change, changed=check > calm)
         together = np.zeros(streams)
         for coin in coins:
-            counts, ones = sides(coin, found)
-            n, k = (last + now.sum(axis=1) for last, now in zip(sums[coin][-1], (counts, ones), strict=True))
-            begun_n, begun_k = (np.stack(each, axis=1) for each in zip(*sums[coin], strict=True))
-            e, _ = mixture(n[:, None] - begun_n, k[:, None] - begun_k, odd=coin == "odd")
+            before = sums[coin][:, :, :check]
+            now = before[..., -1] + np.stack([side.sum(axis=1) for side in sides(coin, found)])
+            e, _ = mixture(*(now[..., None] - before), odd=coin == "odd")
             together += e / len(coins)
-            sums[coin].append((n, k))
+            sums[coin][..., check] = now
         alarms[(alarms == 0) & (together >= 1 / alpha)] = check
     return alarms
 

@@ -1,4 +1,9 @@
-"""What seats and rounds are worth, as one report: values of seats, gains of rounds, the frontier of cost."""
+"""What seats and rounds are worth, as one report: values of seats, gains of rounds, the frontier of cost.
+
+Early stop (`stop: settled`): first the fewest seats are asked that decide if they agree; then the fewest that can
+decide after these votes; until a verdict has more than half of all votes that can still come, or none can have it. A
+verdict that passes needs more than half of all seats. The majority is that of all seats.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

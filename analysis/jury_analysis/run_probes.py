@@ -1,4 +1,9 @@
-"""The report of `jury probe`: twins beside their cases, and what recorded votes say alone."""
+"""The report of `jury probe`: twins beside their cases, and what recorded votes say alone.
+
+Whether seats favour agents of their own model family, or long answers, is read from recorded votes. Agents of one
+family may be better than others, and good answers may be longer: cases are compared only with cases of the same
+label.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

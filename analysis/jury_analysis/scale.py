@@ -219,8 +219,15 @@ def _is(column: pa.ChunkedArray, name: str | None) -> pa.ChunkedArray:
     return pc.is_null(column) if name is None else pc.fill_null(pc.equal(column, name), fill_value=False)
 
 
-_COLUMNS = {"verdict": "vote_label", "final_verdict": "final_label", "label": "human_label"}
+_COLUMNS = {
+    "verdict": "vote_label",
+    "final_verdict": "final_label",
+    "label": "human_label",
+    "before_reasoning": "before_reasoning_label",
+}
 """Columns of outcomes, and those with the labels that come to them."""
+
+_OF_WORDS = (*OWN_WORDS.names, "before_reasoning_label")
 
 
 def only_label(scale: VerdictScale, verdict: str) -> str | None:
@@ -261,8 +268,8 @@ def in_labels(ballots: pa.Table, scale: VerdictScale) -> pa.Table:
 
 
 def without_own_words(ballots: pa.Table) -> pa.Table:
-    """The ballots without the columns of `OWN_WORDS`."""
-    return ballots.drop_columns([name for name in OWN_WORDS.names if name in ballots.column_names])
+    """The ballots without the columns that have labels of a panel's own scale."""
+    return ballots.drop_columns([name for name in _OF_WORDS if name in ballots.column_names])
 
 
 def _with(ballots: pa.Table, name: str, column: pa.ChunkedArray | pa.Array) -> pa.Table:

@@ -1,4 +1,8 @@
-"""What each seat is worth: Shapley values on the votes of round 0, what the panel loses without it, what it costs."""
+"""What each seat is worth: Shapley values on the votes of round 0, what the panel loses without it, what it costs.
+
+A vote of round 0 was cast without sight of the others, so the verdicts of a subset are those of a panel of these seats
+alone.
+"""
 
 from collections import Counter
 from dataclasses import dataclass, replace

@@ -21,10 +21,11 @@ from jury_analysis.faults import FaultReport, MessageAgreement, faults, message_
 from jury_analysis.intervals import RESAMPLES, SEED, clustered_mean, holm, proportion, t_quantile
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.quotation_shares import QuotationShares, ReadShares, quotation_shares, read_shares
+from jury_analysis.reasoning import ReasoningReport, reasoning_report
 from jury_analysis.reasons import ALL_LABELLED, FEWER_THAN_TWO_VOTES, NO_DEBATE_LABEL, NOT_RANDOM
 from jury_analysis.report_object import json_object
 from jury_analysis.scale import BallotOptions, Exclusion, Scale, debates_in, panels_of, plain_text, without_simulated
-from jury_analysis.vote_matrix import Bools, VoteMatrix, by_round, panel_plurality
+from jury_analysis.vote_matrix import Bools, VoteMatrix, before_reasoning, by_round, panel_plurality
 from jury_analysis.wording import Reason
 
 
@@ -165,6 +166,8 @@ class PanelStatistics:
     """Of a scale of levels whose labels are counted."""
     reading: ReadShares | None = None
     """None where every vote of the first evaluation rests on all of the record, read in one call."""
+    reasoning: ReasoningReport | None = None
+    """None where no seat was shown the agent's reasoning after a first vote."""
 
 
 @dataclass(frozen=True)
@@ -293,6 +296,7 @@ def _panel(
         shares=shares(first, random_labels=options.random_labels),
         levels=level_report(first),
         reading=read_shares(table, first),
+        reasoning=reasoning_report(before_reasoning(table, scale, first), first),
     )
 
 

@@ -1,13 +1,13 @@
 """Ballots as arrays: what every statistic reads."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jury_analysis.ballots import KINDS, unified
+from jury_analysis.ballots import KINDS, REASONING, unified
 from jury_analysis.coefficients import tallies
 from jury_analysis.reasons import CONDITIONAL_VOTES, STALE_VOTES, SYNTHETIC_VOTES
 from jury_analysis.scale import Scale
@@ -87,6 +87,24 @@ def vote_matrix(
         synthetic: keep votes that were made up for an answer that a provider blocked.
     """
     return _Columns(table, scale).matrix(round, stale=stale, synthetic=synthetic)
+
+
+def before_reasoning(table: pa.Table, scale: Scale, first: VoteMatrix) -> VoteMatrix | None:
+    """The votes of seats before they were shown the agent's reasoning, and judged again; None where none did.
+
+    Args:
+        table: that of `first`.
+        scale: likewise.
+        first: the votes of round 0: those after it.
+    """
+    (name, _) = REASONING.names
+    if name not in table.column_names or table[name].null_count == table.num_rows:
+        return None
+    columns = _Columns(table, scale)
+    chosen = np.flatnonzero(columns.juror & (columns.round == 0))
+    votes = np.full(first.votes.shape, -1, dtype=np.int8)
+    votes[columns.debate[chosen], columns.seat[chosen]] = _coded(table[name], scale)[chosen]
+    return replace(first, votes=votes)
 
 
 def by_round(table: pa.Table, scale: Scale, *, stale: bool = False, synthetic: bool = False) -> dict[int, VoteMatrix]:

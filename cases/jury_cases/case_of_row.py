@@ -11,7 +11,7 @@ from jury_cases.draft import CaseDraft, as_label, cost_of, decisive_of, is_short
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
 from jury_cases.formats.own_rows import OWN_ROWS, built_of, decoded_cell, metadata_cell, read_own_row
-from jury_cases.formats.plain_rows import EXPECTED_WORDS, missing, refuse_preferences, take_plain, words_of
+from jury_cases.formats.plain_rows import EXPECTED_WORDS, missing, refuse_unanswered, take_plain, words_of
 from jury_cases.formats.registry import format_of
 from jury_cases.labels import Labels
 from jury_cases.omissions import refuse_unshown
@@ -92,7 +92,7 @@ def draft_of(row: Any, reading: RowReading, form: Format | None = None) -> CaseD
         if "metadata" not in fields:
             _take_metadata(draft, row, fields)
     if draft.built is not None:
-        refuse_preferences(draft, row, fields)
+        refuse_unanswered(draft, row, fields)
         if reading.roles:
             draft.roles.add(draft.built.authors, draft.built.reassign(reading.roles))
     return draft

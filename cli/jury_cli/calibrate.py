@@ -8,8 +8,9 @@ import click
 from jury_cli.calls import call
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
-from jury_cli.options import fields, option
-from jury_cli.terminal import note, print_json, print_page, print_report
+from jury_cli.options import fields, file_option
+from jury_cli.report_options import json_option
+from jury_cli.terminal import note, print_report
 from jury_events.text import visible_line
 
 if TYPE_CHECKING:
@@ -21,15 +22,13 @@ if TYPE_CHECKING:
 )
 @click.argument("sources", metavar="[RUN|FILE]...", nargs=-1)
 @options(fields("CalibrationSettings"))
-@option(
+@file_option(
     "-o",
     "--output",
     group="Results",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
     help="Write the calibration to this file, for final.calibration of a panel file, or certificate of a ladder.",
 )
-@option("--json", "as_json", group="Results", is_flag=True, help="Print the report as one JSON object.")
+@options(json_option())
 def command(*, output: Path | None, as_json: bool, **said: Any) -> int:
     """Find from which signal on a verdict may stand without a person: of those at most --risk are wrong.
 
@@ -53,11 +52,12 @@ def command(*, output: Path | None, as_json: bool, **said: Any) -> int:
 
 
 def _ladder(found: "FoundLadder", path: Path | None, *, as_json: bool) -> int:
-    from jury_cli.terminal import note
     from jury_judge.statistics.calibrating import write_ladder
-    from jury_views.terminal.calibration import ladder_page
+    from jury_views.calibration_sections import ladder_sections
+    from jury_views.terminal.report_page import whole_page
 
-    print_report(found.to_dict, lambda: ladder_page(found.report), as_json=as_json)
+    report = found.report
+    print_report(found.to_dict, lambda: whole_page(report.warnings, ladder_sections(report)), as_json=as_json)
     if not found.report.accepts:
         return Exit.INCONCLUSIVE
     if path is None:
@@ -83,10 +83,11 @@ def _write(found: "FoundCalibration", path: Path | None) -> None:
 
 
 def _print(found: "FoundCalibration", *, as_json: bool) -> None:
-    from jury_views.terminal.calibration import calibration_page
+    from jury_views.calibration_sections import calibration_sections
+    from jury_views.terminal.report_page import whole_page
 
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        panel = None if found.panel is None else f"{visible_line(found.panel.name, 80)} ({found.panel.panel[:16]})"
-        print_page(calibration_page(found.report, panel))
+    of, report = found.panel, found.report
+    panel = None if of is None else f"{visible_line(of.name, 80)} ({of.panel[:16]})"
+    print_report(
+        found.to_dict, lambda: whole_page(report.warnings, calibration_sections(report, panel)), as_json=as_json
+    )

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import click
 
+from jury_cli.options import taken
+
 if TYPE_CHECKING:
     from jury_events.verdict_scale import VerdictScale
     from jury_judge import CaseFiles
@@ -53,7 +55,7 @@ def case_files(
     from jury_judge.settings.cases import CaseSettings
 
     paths: tuple[str, ...] = options.pop("paths")
-    settings = CaseSettings.of(**{name: options.pop(name) for name in CaseSettings.model_fields})
+    settings = taken(CaseSettings, options)
     stdin = standard_input(paths)
     return settings.files(paths, hosts, refuse_labels=refuse_labels, stdin=stdin, scale=scale)
 

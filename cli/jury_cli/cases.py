@@ -9,7 +9,7 @@ import click
 from jury_cli.case_options import ListingFormats, artifact_hosts, case_files
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import fields
+from jury_cli.options import fields, taken
 from jury_cli.terminal import Counting, note, print_json, print_report
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def command(**given: Any) -> int:
     from jury_judge.settings.judging import PanelSettings
 
     summary, propose = given.pop("summary"), given.pop("propose")
-    panel = PanelSettings.of(**{name: given.pop(name) for name in PanelSettings.model_fields})
+    panel = taken(PanelSettings, given)
     loaded = load_panel(panel.panel_name, os.environ, panel)
     files = case_files(given, artifact_hosts(), refuse_labels=False, scale=loaded.panel.scale)
     if propose:

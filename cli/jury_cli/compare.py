@@ -60,7 +60,7 @@ def command(
 
     Tables by name: of debates results, panels, positions; of runs flips, verdicts, results, panels, tests.
     """
-    from jury_cli.tables import chosen_tables
+    from jury_cli.report_options import chosen_tables
     from jury_cli.views.comparison import SHOWN, TABLES_OF_DEBATES, TABLES_OF_RUNS
     from jury_judge.comparisons.comparing import ComparedDebates
 

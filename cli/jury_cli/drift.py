@@ -16,7 +16,7 @@ from jury_cli.run import DISPLAY
 
 if TYPE_CHECKING:
     from jury_events.drift_facts import DriftCheck, DriftFacts
-    from jury_judge.runs.plan import RunPlan
+    from jury_judge.drift.recorded_baseline import RecordedBaseline
     from jury_judge.settings_model import SettingsModel
     from jury_views.drift_view import DriftReport
 
@@ -121,15 +121,10 @@ def baseline(*, as_json: bool, display: str, **given: Any) -> int:
     if asked.paths and loaded is not None:
         scale = loaded.panel.scale
         cases = asked.files(asked.paths, artifact_hosts(), stdin=standard_input(asked.paths), scale=scale)
-    made = DriftBaseline(asked, cases, loaded)
-    facts = made.open()
-    again = f"jury drift baseline {facts.opened.drift_id} goes on from here"
-    while (planned := made.session(facts)) is not None:
-        note(f"draw {facts.sessions + 1} of {facts.planned}")
-        code = _judge(planned, display, again)
-        if code != Exit.DONE:
-            return code
-        facts = made.record(facts)
+    made, again = DriftBaseline(asked, cases, loaded), f"jury drift baseline {asked.drift_id} goes on from here"
+    facts, code = _judged(made, made.open(), display, again)
+    if code != Exit.DONE:
+        return code
     if (day := made.waits_until(facts)) is not None:
         note(f"the next draw is due on {day}: {again}")
     _print(baseline_report(facts), drift_object(facts, checks=False) if as_json else None)
@@ -158,18 +153,15 @@ def check(*, as_json: bool, display: str, **given: Any) -> int:
     from jury_cli.terminal import note
     from jury_judge.drift.check import DriftCheckRun
     from jury_judge.settings.drift import DriftCheckSettings
-    from jury_views.drift_view import fact_words
+    from jury_views.drift_view import facts_words
 
     made = DriftCheckRun(DriftCheckSettings.of(**given))
-    facts = made.begin()
-    for fact in made.first_facts(facts):
-        note(f"jury: {fact_words(fact)}")
+    facts = made.open()
+    for said in facts_words(made.first_facts(facts)):
+        note(f"jury: {said}")
     again = f"jury drift check {facts.opened.drift_id} goes on with the same pairs"
-    code = _judge(made.plan(facts), display, again)
-    if code != Exit.DONE:
-        return code
-    facts = made.end()
-    return _print_check(facts, facts.checks[-1], as_json=as_json)
+    facts, code = _judged(made, facts, display, again)
+    return code if code != Exit.DONE else _print_check(facts, facts.checks[-1], as_json=as_json)
 
 
 def _print_check(facts: "DriftFacts", ended: "DriftCheck", *, as_json: bool) -> int:
@@ -192,18 +184,25 @@ def _print(report: "DriftReport", said: object) -> None:
         print(json.dumps(said, ensure_ascii=False, indent=2))
 
 
-def _judge(planned: "RunPlan", display: str, again: str) -> int:
-    """Judge a run to its end; its code is 0 where every debate is over, also without a verdict."""
+def _judged(made: "RecordedBaseline", facts: "DriftFacts", display: str, again: str) -> "tuple[DriftFacts, int]":
+    """Judge what is due; the code is 0 where every debate is over, also without a verdict."""
     from jury_cli.case_options import close_with_command
     from jury_cli.results import Results
     from jury_cli.run import Shown, judge_run
     from jury_cli.run_end import end_run
+    from jury_cli.terminal import note
 
-    close_with_command(planned.cases)
-    results = Results("none")
-    outcome = judge_run(planned, Shown(display=display), results, again=again)
-    ended = end_run(planned.run.run_id, results, outcome)
-    return Exit.DONE if outcome.whole else ended or Exit.STOPPED
+    while (planned := made.due(facts)) is not None:
+        if not facts.complete:
+            note(f"draw {facts.sessions + 1} of {facts.planned}")
+        close_with_command(planned.cases)
+        results = Results("none")
+        outcome = judge_run(planned, Shown(display=display), results, again=again)
+        ended = end_run(planned.run.run_id, results, outcome)
+        if not outcome.whole:
+            return facts, ended or Exit.STOPPED
+        facts = made.record(facts)
+    return facts, Exit.DONE
 
 
 @command.command("show", short_help="Show a baseline and its checks.")

@@ -8,7 +8,7 @@ from jury_cli.calls import call
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields, option, settings_of_file
-from jury_cli.schema_option import schema_option
+from jury_cli.report_options import json_option, schema_option
 from jury_cli.terminal import note, print_json, print_page, print_report
 
 if TYPE_CHECKING:
@@ -34,9 +34,7 @@ def _settings() -> "type[GateSettings]":
 @options(fields("GateSettings"), settings_of_file(_settings, ""))
 @option("--full", group="Results", is_flag=True, help="Print every table.")
 @schema_option("Results", "gate-report", "gate-plan")
-@option(
-    "--json", "as_json", group="Results", is_flag=True, help="Print the gate and the paired table as one JSON object."
-)
+@options(json_option("Print the gate and the paired table as one JSON object."))
 def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any) -> int:
     """Decide whether CANDIDATE is worse than BASE: two runs of a store, two files of votes, or two lists of judges.
     With --true: whether one run keeps a limit.
@@ -46,16 +44,15 @@ def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any)
 
     Tables follow by name: verdicts, changes; both with --full.
     """
-    from jury_cli.tables import chosen_tables
+    from jury_cli.report_options import chosen_tables
     from jury_judge.settings.gate import GateSettings
     from jury_views.paired_sections import PAIRED_TABLES
 
     of_file = click.get_current_context().default_map or {}
     tables, named = chosen_tables(sources, PAIRED_TABLES, full=full, as_json=as_json)
     asked = GateSettings.of(sources=named, **said, **{name: of_file[name] for name in _IN_FILES if name in of_file})
-    if asked.true is not None:
-        return _decide_true(asked, as_json=as_json)
-    return _plan(asked, as_json=as_json) if asked.plan is not None else _decide(asked, tables, as_json=as_json)
+    decides = asked.plan is None or asked.true is not None
+    return _decide(asked, tables, as_json=as_json) if decides else _plan(asked, as_json=as_json)
 
 
 def _plan(asked: "GateSettings", *, as_json: bool) -> Exit:
@@ -71,7 +68,8 @@ def _decide(asked: "GateSettings", tables: tuple[str, ...], *, as_json: bool) ->
     from jury_judge.records.vote_reports import VoteReports
     from jury_views.terminal.report_page import gate_page
 
-    named = call(VoteReports(note, threads=False).gate(asked))
+    reports = VoteReports(note, threads=False)
+    named = call(reports.gate(asked) if asked.true is None else reports.true_gate(asked))
     _write(asked, named)
     if as_json:
         print_json(named.to_dict())
@@ -80,20 +78,6 @@ def _decide(asked: "GateSettings", tables: tuple[str, ...], *, as_json: bool) ->
             note(f"the {named.counted} are counted")
     else:
         print_page(gate_page(named, tables))
-    return _EXITS[named.outcome]
-
-
-def _decide_true(asked: "GateSettings", *, as_json: bool) -> Exit:
-    from jury_judge.records.vote_reports import VoteReports
-    from jury_views.terminal.report_page import true_gate_page
-
-    named = call(VoteReports(note, threads=False).true_gate(asked))
-    _write(asked, named)
-    if as_json:
-        print_json(named.to_dict())
-        note(named.headline)
-    else:
-        print_page(true_gate_page(named))
     return _EXITS[named.outcome]
 
 

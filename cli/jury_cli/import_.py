@@ -9,7 +9,7 @@ import click
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit, code_of
 from jury_cli.option_groups import options
-from jury_cli.options import PUBLIC_KEYS, STORE
+from jury_cli.options import PUBLIC_KEYS, STORE, file_option
 from jury_cli.terminal import Counting, note
 from jury_events.text import pluralize, visible_line
 
@@ -26,13 +26,7 @@ _NAMED = 6
     "paths", metavar="FILE|FOLDER...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)
 )
 @options(PUBLIC_KEYS)
-@click.option(
-    "--checkpoint",
-    "note_file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Take only debates sealed by this checkpoint, kept elsewhere.",
-)
+@file_option("--checkpoint", "note_file", help="Take only debates sealed by this checkpoint, kept elsewhere.")
 @click.option(
     "--erase", is_flag=True, help="Let a cassette erase texts here that its origin erased (--key allows it too)."
 )

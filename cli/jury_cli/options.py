@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -20,10 +20,22 @@ from jury_judge.settings.store import load_settings
 if TYPE_CHECKING:
     from jury_judge.settings_model import SettingsModel
 
+    M = TypeVar("M", bound=SettingsModel)
+
 _TABLE = Path(__file__).with_name("options.json")
 
 option = partial(click.option, cls=ListedOption)
 """`click.option` with a `group` of help, and whether it is `rare`."""
+
+
+def file_option(*names: str, help: str, **more: Any) -> Callable[[Any], Any]:  # noqa: A002  (as of click)
+    """An option whose value is the path of a file."""
+    return option(*names, metavar="FILE", type=click.Path(path_type=Path), help=help, **more)
+
+
+def taken(model: "type[M]", given: dict[str, Any]) -> "M":
+    """The settings of a model from the options of a command, which are removed there."""
+    return model.of(**{name: given.pop(name) for name in model.model_fields})
 
 
 def fields(model: str, *names: str, of_its_own: bool = False) -> Options:
@@ -177,12 +189,10 @@ SELECTION: Options = (
 """Which debates: `[DEBATE]...`, `--run ID` or `--all`, and `--where COND`; `Selection` has the rules between them."""
 
 PUBLIC_KEYS: Options = (
-    option(
+    file_option(
         "--key",
         "keys",
-        metavar="FILE",
         multiple=True,
-        type=click.Path(path_type=Path),
         help="Public keys, one a line (`jury seal keygen`), whose signatures of seals are trusted. Repeatable.",
     ),
 )

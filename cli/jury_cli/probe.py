@@ -1,5 +1,6 @@
 """`jury probe`: judge twins of cases, and say what a fair jury would not do."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,8 +10,8 @@ from jury_cli.case_options import artifact_hosts, standard_input
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields, option, settings_of_file
+from jury_cli.report_options import json_option, schema_option
 from jury_cli.run import DISPLAY, Shown
-from jury_cli.schema_option import schema_option
 from jury_cli.terminal import note, print_report
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def _settings() -> "type[ProbeSettings]":
 @click.argument("paths", metavar="FILE...", nargs=-1, type=click.Path(path_type=str))
 @options(fields("ProbeSettings"), DISPLAY, settings_of_file(_settings, "The run"))
 @schema_option("The report", "probe")
-@option("--json", "as_json", group="The report", is_flag=True, help="Print the report as one JSON object.")
+@options(json_option(group="The report"))
 @option("--fail-on-finding", group="The report", is_flag=True, help="Exit with 1 if a probe finds something.")
 @option("--dry-run", group="The run", is_flag=True, help="Print an estimate of the run; run nothing.")
 def command(**given: Any) -> int:
@@ -109,8 +110,10 @@ def _judge_runs(probe: "PlannedProbe", display: str) -> int:
 def _report(asked: "ProbeSettings", *, as_json: bool, fail_on_finding: bool) -> int:
     """Print the report on the probes that were asked for; on all if none is named."""
     from jury_judge.records.vote_reports import VoteReports
-    from jury_views.terminal.probes import probes_page
+    from jury_views.probe_sections import probe_sections
+    from jury_views.terminal.report_page import whole_page
 
     found = call(VoteReports(note, threads=False).probes(asked))
-    print_report(found.to_dict, lambda: probes_page(found, asked.probes or found.absent), as_json=as_json)
+    sections = partial(probe_sections, found, asked.probes or found.absent)
+    print_report(found.to_dict, lambda: whole_page(found.warnings, sections()), as_json=as_json)
     return Exit.FAILED_ON if fail_on_finding and found.found else Exit.DONE

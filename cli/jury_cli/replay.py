@@ -13,6 +13,7 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import SELECTION, STORE, fields
+from jury_cli.report_options import one_form
 from jury_cli.terminal import Counting, print_json
 from jury_events.text import pluralize, visible_line
 
@@ -28,17 +29,7 @@ _SHOWN = 3
 @options(SELECTION, STORE, fields("Rescoring"))
 @click.option("--json", "as_json", is_flag=True, help="Print counts, and what is not equal, as one JSON object.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON object a debate.")
-def command(
-    debate_ids: tuple[str, ...],
-    *,
-    run_id: str | None,
-    everything: bool,
-    where: tuple[str, ...],
-    store_url: str | None,
-    processes: int | None,
-    as_json: bool,
-    as_jsonl: bool,
-) -> int:
+def command(*, store_url: str | None, processes: int | None, as_json: bool, as_jsonl: bool, **given: Any) -> int:
     """Replay recorded debates from their raw answers, under the rules and prompts that they name.
 
     No model is asked and no connection is made. Events, texts, prompts and tool answers are compared with the record;
@@ -46,9 +37,8 @@ def command(
     """
     from jury_judge.settings.debates import Selection
 
-    if as_json and as_jsonl:
-        raise click.UsageError("--json and --jsonl exclude each other")
-    selection = Selection.of(debate_ids=debate_ids, run_id=run_id, everything=everything, where=where)
+    one_form(as_json=as_json, as_jsonl=as_jsonl)
+    selection = Selection.of(**given)
     counts: Counter[str] = Counter()
     others: list[dict[str, Any]] = []
 

@@ -11,6 +11,7 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import SELECTION, STORE, fields
+from jury_cli.report_options import one_form
 from jury_cli.terminal import Counting, note, print_json
 from jury_events.text import pluralize
 
@@ -39,11 +40,7 @@ _PROBLEMS_SHOWN = 20
 @click.option("--json", "as_json", is_flag=True, help="Print the tables as one JSON object.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON object a debate and setting.")
 def command(
-    debate_ids: tuple[str, ...],
     *,
-    run_id: str | None,
-    everything: bool,
-    where: tuple[str, ...],
     sets: tuple[str, ...],
     grid_file: str | None,
     recount: bool,
@@ -53,6 +50,7 @@ def command(
     processes: int | None,
     as_json: bool,
     as_jsonl: bool,
+    **given: Any,
 ) -> int:
     """Compute the results of recorded debates under other settings. No model is called; the debates do not change.
 
@@ -64,15 +62,14 @@ def command(
     from jury_judge.settings.auditing import Rescoring
     from jury_judge.settings.debates import Selection
 
-    if as_json and as_jsonl:
-        raise click.UsageError("--json and --jsonl exclude each other")
+    form = one_form(as_json=as_json, as_jsonl=as_jsonl)
     asked = Rescoring.of(
-        selection=Selection.of(debate_ids=debate_ids, run_id=run_id, everything=everything, where=where),
+        selection=Selection.of(**given),
         grid=load_grid(sets, grid_file),
         mode="recount" if recount else "strict",
         processes=processes,
     )
-    report = _Output(asked, form="json" if as_json else "jsonl" if as_jsonl else "plain")
+    report = _Output(asked, form=form)
     call(_rescored(store_url, asked, None if parquet is None else Path(parquet), report))
     report.finish()
     if report.problems:

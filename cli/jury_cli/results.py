@@ -6,9 +6,10 @@ from collections import Counter
 from contextlib import closing
 from shutil import get_terminal_size
 from textwrap import indent
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from jury_cli.event_loops import note_line, run_interruptibly
+from jury_cli.report_options import Form
 from jury_cli.streams import check_stdout
 from jury_cli.terminal import ProgressDisplay
 from jury_cli.views.result_line import result_lines_of
@@ -21,9 +22,6 @@ from jury_views.reports.tally import KeptCases, Tally, judged_case
 
 if TYPE_CHECKING:
     from jury_judge.runs.run_watch import RunOutcome
-
-
-Form = Literal["plain", "json", "jsonl", "none"]
 
 
 class Results:

@@ -60,12 +60,11 @@ def command(*, run_id: str, again: Literal["no_evaluation"] | None, handed: bool
     if handed:
         return _judge_handed()
     shown = Shown(**{name: given.pop(name) for name in Shown._fields if name in given})
-    if shown.as_json and shown.as_jsonl:
-        raise click.UsageError("--json and --jsonl exclude each other")
+    form = shown.form
     settings = RunSettings.of(run_id=run_id, **given)
     planned = resumed_run(settings, again=again)
     close_with_command(planned.cases)
-    results = Results(shown.form, keep=False)
+    results = Results(form, keep=False)
     with results:
         outcome = judge_or_follow(planned, shown, results)
     return end_run(run_id, results, outcome, settings)

@@ -13,12 +13,13 @@ from jury_cli.log_format import write_event
 from jury_cli.observation_options import LOG_LINES, LOOPBACK, METRICS, TOKEN, MetricsServer
 from jury_cli.option_groups import Options, grouped, options
 from jury_cli.options import fields, option, settings_of_file
+from jury_cli.report_options import Form, one_form
 from jury_cli.streams import check_stdout
 from jury_cli.terminal import ProgressDisplay, note
 from jury_events.text import pluralize
 
 if TYPE_CHECKING:
-    from jury_cli.results import Form, Results
+    from jury_cli.results import Results
     from jury_judge.runs.executor import RunExecutor
     from jury_judge.runs.plan import RunPlan
     from jury_judge.runs.run_watch import RunOutcome
@@ -36,9 +37,9 @@ class Shown(NamedTuple):
     metrics_host: str = LOOPBACK
 
     @property
-    def form(self) -> "Form":
+    def form(self) -> Form:
         """The form of the results."""
-        return "json" if self.as_json else "jsonl" if self.as_jsonl else "plain"
+        return one_form(as_json=self.as_json, as_jsonl=self.as_jsonl)
 
 
 def _settings() -> "type[RunSettings]":
@@ -150,9 +151,7 @@ def judge_or_follow(planned: "RunPlan", shown: Shown, results: "Results") -> "Ru
 
 def _check(shown: Shown, *, dry_run: bool) -> None:
     """Refuse ways to print that exclude each other."""
-    if shown.as_json and shown.as_jsonl:
-        raise click.UsageError("--json and --jsonl exclude each other")
-    if dry_run and shown.as_jsonl:
+    if shown.form == "jsonl" and dry_run:
         raise click.UsageError("--dry-run prints no result lines: use --json instead of --jsonl")
 
 

@@ -8,21 +8,23 @@ import click
 from jury_cli.calls import call, read_from, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import STORE, fields
+from jury_cli.options import STORE, fields, file_option
 from jury_cli.options import debate_ids as debate_id_form
 from jury_cli.terminal import note, print_json
 from jury_events.text import moment, pluralize, visible_line
 
+_PRIVATE_KEY = file_option(
+    "--key", "key_file", envvar="JURY_SEAL_KEY", required=True, help="The private key. [$JURY_SEAL_KEY]"
+)
+
 
 @click.command("witness", short_help="Have a witness cosign the latest seal; prints the cosigned note.")
 @click.argument("url")
-@click.option(
+@file_option(
     "--key",
     "key_files",
-    metavar="FILE",
     multiple=True,
     required=True,
-    type=click.Path(path_type=Path),
     help="Keys of the witness, one a line (a C2SP vkey). Repeatable.",
 )
 @options(STORE)
@@ -44,12 +46,10 @@ def witness(url: str, key_files: tuple[Path, ...], store_url: str | None) -> int
 
 @click.command("timestamp", short_help="Have a time-stamping authority stamp the latest seal.")
 @click.argument("url")
-@click.option(
+@file_option(
     "--tsa-cert",
     "certificate_files",
-    metavar="FILE",
     multiple=True,
-    type=click.Path(path_type=Path),
     help="Take only an answer under these certificates (PEM), as jury verify does. Repeatable.",
 )
 @options(STORE)
@@ -93,15 +93,7 @@ def keygen(file: Path, name: str | None) -> int:
 
 
 @command.command("now", short_help="Seal everything that is stored now; prints the note.")
-@click.option(
-    "--key",
-    "key_file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    envvar="JURY_SEAL_KEY",
-    required=True,
-    help="The private key. [$JURY_SEAL_KEY]",
-)
+@_PRIVATE_KEY
 @options(fields("SealSettings", "seal_last"), STORE)
 def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
     """Seal everything that is stored now, and print the note, to be kept elsewhere.
@@ -122,15 +114,7 @@ def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
 
 @command.command("calibration", short_help="Sign a calibration file.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--key",
-    "key_file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    envvar="JURY_SEAL_KEY",
-    required=True,
-    help="The private key. [$JURY_SEAL_KEY]",
-)
+@_PRIVATE_KEY
 def calibration(file: Path, key_file: Path) -> int:
     """Sign a calibration file (`jury calibrate -o`): a signed note over its digest goes into FILE.
 

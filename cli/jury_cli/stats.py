@@ -10,7 +10,7 @@ from jury_cli.calls import call
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields, option
-from jury_cli.schema_option import schema_option
+from jury_cli.report_options import json_option, schema_option
 from jury_cli.terminal import note, print_json, print_page
 
 
@@ -19,16 +19,17 @@ from jury_cli.terminal import note, print_json, print_page
 @options(fields("StatisticsSettings"))
 @option("--full", group="Results", is_flag=True, help="Print every table.")
 @schema_option("Results", "stats")
-@option("--json", "as_json", group="Results", is_flag=True, help="Print the report as one JSON object.")
+@options(json_option())
 def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any) -> int:
     """Say what recorded votes are worth: are they right, do the seats agree, does discussion help?
 
-    Tables follow by name: agreement, labels, faults, evidence, confidence, discussion, shares; all with --full.
+    Tables follow by name: agreement, labels, faults, evidence, confidence, reasoning, discussion, shares; all
+    with --full.
 
     Votes come from a store (runs, --all or a filter), or from files of other judges. Intervals are 95 %, over
     clusters of cases. docs/statistics.md explains every figure and what it does not prove, docs/votes.md the files.
     """
-    from jury_cli.tables import chosen_tables
+    from jury_cli.report_options import chosen_tables
     from jury_judge.records.vote_reports import VoteReports
     from jury_judge.settings.statistics import StatisticsSettings
     from jury_views.conclusion import FactsOfRun

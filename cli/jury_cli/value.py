@@ -7,8 +7,8 @@ import click
 from jury_cli.calls import call
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
-from jury_cli.options import fields, option
-from jury_cli.schema_option import schema_option
+from jury_cli.options import fields
+from jury_cli.report_options import json_option, schema_option
 from jury_cli.terminal import Counting, note, print_report
 
 
@@ -16,7 +16,7 @@ from jury_cli.terminal import Counting, note, print_report
 @click.argument("sources", metavar="[RUN|FILE]...", nargs=-1)
 @options(fields("WorthSettings"))
 @schema_option("Results", "value")
-@option("--json", "as_json", group="Results", is_flag=True, help="Print the report as one JSON object.")
+@options(json_option())
 def command(*, as_json: bool, **said: Any) -> int:
     """Say what each seat is worth, what each round adds, and which smaller panels would have done.
 

@@ -2,7 +2,6 @@
 
 from contextlib import nullcontext
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +9,7 @@ import click
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import PUBLIC_KEYS, STORE, checked_debate_ids, fields
+from jury_cli.options import PUBLIC_KEYS, STORE, checked_debate_ids, fields, file_option
 from jury_cli.terminal import Counting, note, print_json
 from jury_events.text import pluralize, visible_line
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from jury_judge.settings.auditing import Verification
 
 _SHOWN = 20
+_OF_A_STORE = ("everything", "where", "checkpoints", "witnesses", "certificates")
 _OF_FILES = (
     "files cannot show whether their store recorded more afterwards, as a review: cassettes that are exported with "
     "--seal-key, verified with --key, exclude that up to their export"
@@ -29,21 +29,17 @@ _OF_FILES = (
 @click.argument("names", metavar="[DEBATE|FILE]...", nargs=-1)
 @options(fields("Verification", "everything", "where", "deep"))
 @options(PUBLIC_KEYS)
-@click.option(
+@file_option(
     "--checkpoint",
     "checkpoints",
-    metavar="FILE",
     multiple=True,
-    type=click.Path(path_type=Path),
     help="A checkpoint of this store that was kept elsewhere (`jury seal now`, `jury seal show`, KEY.last); "
     "implies --all. Repeatable.",
 )
-@click.option(
+@file_option(
     "--witness",
     "witnesses",
-    metavar="FILE",
     multiple=True,
-    type=click.Path(path_type=Path),
     help="Keys of witnesses, one a line, who must have cosigned a seal or checkpoint; implies --all. Repeatable.",
 )
 @click.option(
@@ -53,32 +49,16 @@ _OF_FILES = (
     metavar="N",
     help="How many of the witnesses are enough. [default: all]",
 )
-@click.option(
+@file_option(
     "--tsa-cert",
     "certificates",
-    metavar="FILE",
     multiple=True,
-    type=click.Path(path_type=Path),
     help="Certificates (PEM) of time-stamping authorities, or of who issued theirs; under one of them a seal must be "
     "time-stamped; implies --all. Repeatable.",
 )
 @options(STORE, fields("Verification", "processes"))
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def command(
-    names: tuple[str, ...],
-    *,
-    everything: bool,
-    where: tuple[str, ...],
-    deep: bool,
-    keys: tuple[Path, ...],
-    checkpoints: tuple[Path, ...],
-    witnesses: tuple[Path, ...],
-    required: int | None,
-    certificates: tuple[Path, ...],
-    store_url: str | None,
-    processes: int | None,
-    as_json: bool,
-) -> int:
+def command(names: tuple[str, ...], *, store_url: str | None, as_json: bool, **given: Any) -> int:
     """Check hash chains, stream heads, every text and the lists; with --all positions, seals and the schema, too.
 
     Names the first bad event of each stream and exits with 5 where something was altered. What each check can and
@@ -90,18 +70,16 @@ def command(
     from jury_judge.settings.auditing import Verification
 
     files = named_files(names)
-    if files and (len(files) < len(names) or everything or where or checkpoints or witnesses or certificates):
+    if files and (len(files) < len(names) or any(given[name] for name in _OF_A_STORE)):
         raise click.UsageError("cassettes are verified by themselves: leave ids, and what is of a store, out")
-    with cassette_store(files, keys) if files else nullcontext(store_url) as url:
+    with cassette_store(files, given["keys"]) if files else nullcontext(store_url) as url:
         asked = Verification.of(
             debate_ids=() if files else checked_debate_ids(names),
-            everything=everything or bool(files),
-            where=where,
-            deep=deep,
-            keys=() if files else read_keys(keys),
-            checkpoints=tuple(map(read_note, checkpoints)),
-            trust=read_trust(witnesses, required, certificates),
-            processes=processes,
+            everything=given["everything"] or bool(files),
+            keys=() if files else read_keys(given["keys"]),
+            checkpoints=tuple(map(read_note, given["checkpoints"])),
+            trust=read_trust(given["witnesses"], given["required"], given["certificates"]),
+            **{name: given[name] for name in ("where", "deep", "processes")},
         )
         report = call(_verified(url, asked))
     if as_json:

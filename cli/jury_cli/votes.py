@@ -8,20 +8,18 @@ import click
 from jury_cli.calls import call
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
-from jury_cli.options import fields, option
+from jury_cli.options import fields, file_option
 from jury_cli.terminal import note
 
 
 @grouped("votes", "Columns", "Words", "Result")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @options(fields("VoteReading"))
-@option(
+@file_option(
     "-o",
     "--output",
     group="Result",
-    metavar="FILE",
     required=True,
-    type=click.Path(path_type=Path),
     help="The Parquet file to write, for jury stats, gate, calibrate and value.",
 )
 def command(files: tuple[str, ...], *, output: Path, **said: Any) -> int:

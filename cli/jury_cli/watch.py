@@ -36,12 +36,11 @@ _MOST = 1_000_000
 def command(
     debate_ids: tuple[str, ...],
     *,
-    run_id: str | None,
-    everything: bool,
     where: tuple[str, ...],
     store_url: str | None,
     as_json: bool,
     as_jsonl: bool,
+    **given: Any,
 ) -> int:
     """Follow a run, or debates, live, whichever process executes them.
 
@@ -53,7 +52,7 @@ def command(
     from jury_judge.settings.debates import CaseChoice, Selection
 
     conditions = CaseChoice.of(where=where).where
-    selection = Selection.of(debate_ids=debate_ids, run_id=run_id, everything=everything, where=conditions).debates
+    selection = Selection.of(debate_ids=debate_ids, where=conditions, **given).debates
     with opened(store_url, readers=_MOST) as records:
         run = call(_run_of(records, debate_ids))
         if as_jsonl and run is None:

@@ -126,7 +126,8 @@ class ReadingSpec(NamedTuple):
     needed. `windows`: ranges of `case`. `room`: bytes that a call may show beside what all show; None: not known.
     `cited`: the items that are shown, by weight; with `whole` where that is too long. `images` belong to the items
     `pictures`. `earlier`: what the seat has read before, where that is not all in one call; `read_before`: it has
-    given an evaluation of its own, which without `earlier` rests on all.
+    given an evaluation of its own, which without `earlier` rests on all. `parts_before`: how many parts it has read of
+    what stands before the first window.
     `records`: the tools that return artifact records are offered too.
     """
 
@@ -142,6 +143,7 @@ class ReadingSpec(NamedTuple):
     least_read: float = 0.0
     records: bool = False
     read_before: bool = False
+    parts_before: int = 0
 
 
 class Assignment(NamedTuple):
@@ -170,12 +172,12 @@ class Assignment(NamedTuple):
     @property
     def texts(self) -> tuple[PartRef, ...]:
         """All parts that its calls may refer to."""
-        shown = tuple(ref for message in self.messages for ref in message.texts)
+        shown = tuple([ref for message in self.messages for ref in message.texts])
         reading = self.reading
         if reading is None:
             return shown
         guide = () if reading.guide is None else (reading.guide,)
-        return (*shown, *guide, *reading.case, *(image.content for image in reading.images))
+        return (*shown, *guide, *reading.case, *[image.content for image in reading.images])
 
 
 def scenario_numbers(scenarios: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,7 +12,8 @@ def panel_digest(panel: Panel) -> str:
     """64 hexadecimal digits of a panel's identity, without its name and its calibration.
 
     Without its early stop and what becomes of seats of the agent's family too, which change no verdict and no
-    acceptance; seats that were left out, and reasoning that is not shown, are part of it where there are any.
+    acceptance; seats that were left out, and reasoning that is not shown, or shown after a first vote, are part of it
+    where there are any.
     """
     unset = {name: True for name in ("left_out", "reasoning") if getattr(panel, name) is None}
     fields = panel.without_carriage().model_dump(

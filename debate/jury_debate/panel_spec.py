@@ -280,9 +280,11 @@ class PanelSpec(Spec):
     """The share of the record that a seat must have read for its verdict to pass."""
     stop: Annotated[StopSpec, BeforeValidator(_rule_by_name)] | None = None
     """Which seats need not be asked."""
-    reasoning: Literal["show", "hide"] = "show"
+    reasoning: Literal["show", "hide", "after"] = "show"
     """Whether jurors are shown the agent's reasoning, the thoughts between its actions. `hide`: the item keeps its
-    number and says that it is not shown; the record keeps it."""
+    number and says that it is not shown; the record keeps it. `after`: each juror judges so first, is then shown the
+    reasoning and judges again, which counts; both votes are recorded. That is outside `max_rounds` and before
+    discussion, which begins by the later votes; a case without recorded reasoning is judged once."""
     own_family: Literal["warn", "refuse", "leave-out"] = "warn"
     """What becomes of a seat whose model is of the family of the judged agent's (`claude`, `gpt` …), which
     `metadata.agent_model` of the case names: `warn` names it before the run, `refuse` refuses the run, `leave-out`

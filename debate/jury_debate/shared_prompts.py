@@ -75,9 +75,11 @@ def further_calls(panel: Panel, assignment: Assignment, waiting: Sequence[str], 
         return float(now)
     judge = panel.final.judge
     judged = judge is not None and not assignment.tools and _start(judge) == asked
+    sharing = list(map(_start, panel.seats)).count(asked)
+    if panel.reasoning == "after" and not step.round and not step.reasoning:
+        now += sharing
     if assignment.tools and not step.round:
         return float(now)
-    sharing = list(map(_start, panel.seats)).count(asked)
     return now + _further_rounds(panel, step.round, seen) * sharing + judged
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import DebateCompleted, DebateForked, DebateOpened, EndReason
 from jury_events.evaluation import Evaluation
+from jury_events.ids import Step
 from jury_events.judgment import Judgment
 from jury_events.panel import Panel
 from jury_events.parts import PartRef
@@ -35,12 +36,16 @@ ENDED = frozenset({Phase.COMPLETED, Phase.FAILED, Phase.CANCELLED})
 
 
 class SeatEvaluation(NamedTuple):
-    """An evaluation that a seat made in a round (0: phase 1), and the text of it that peers are shown."""
+    """An evaluation that a seat made in a round (0: phase 1), and the text of it that peers are shown.
+
+    `reasoning`: in phase 1, once the seat was shown the agent's reasoning.
+    """
 
     round: int
     juror_id: str
     evaluation: Evaluation
     peer_text: PartRef
+    reasoning: bool = False
 
 
 class DebateState(NamedTuple):
@@ -52,6 +57,7 @@ class DebateState(NamedTuple):
         speaker_order: of that round; seat order in phase 1.
         done: seats that evaluated, spoke, abstained or are not asked in this phase or round, in speaker order.
         not_asked: seats that are not asked, as no answer of them could change what is decided.
+        reasoning_shown: whether the seats judge with the agent's reasoning, which they have judged without.
         evaluations: every evaluation made, in order.
         changed: whether this round changed a position.
         quiet_rounds: completed rounds in a row, up to now, that changed no position.
@@ -73,6 +79,7 @@ class DebateState(NamedTuple):
     instruction: PartRef | None = None
     done: tuple[str, ...] = ()
     not_asked: tuple[str, ...] = ()
+    reasoning_shown: bool = False
     evaluations: tuple[SeatEvaluation, ...] = ()
     changed: bool = False
     quiet_rounds: int = 0
@@ -106,7 +113,18 @@ class DebateState(NamedTuple):
 
     def latest(self, juror_id: str) -> SeatEvaluation | None:
         """The latest evaluation of a seat."""
-        return next((entry for entry in reversed(self.evaluations) if entry.juror_id == juror_id), None)
+        for entry in reversed(self.evaluations):
+            if entry.juror_id == juror_id:
+                return entry
+        return None
+
+    def step_of(self, juror_id: str) -> Step:
+        """The step of a seat in this phase or round."""
+        return Step(self.round, juror_id, self.reasoning_shown and not self.round)
+
+    def is_current(self, entry: SeatEvaluation) -> bool:
+        """Whether an evaluation was made in this phase or round, in phase 1 with the agent's reasoning once shown."""
+        return entry.round == self.round and (bool(self.round) or entry.reasoning == self.reasoning_shown)
 
     def not_read(self, juror_id: str) -> tuple[str, ...]:
         """The parts of the record that a seat did not read: those of its latest evaluation, else of its abstention."""

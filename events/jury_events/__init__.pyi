@@ -80,6 +80,7 @@ from jury_events.debate_events import JudgmentRendered as JudgmentRendered
 from jury_events.debate_events import JurorAbstained as JurorAbstained
 from jury_events.debate_events import JurorEvaluated as JurorEvaluated
 from jury_events.debate_events import NamedPart as NamedPart
+from jury_events.debate_events import ReasoningShown as ReasoningShown
 from jury_events.debate_events import RoundStarted as RoundStarted
 from jury_events.debate_events import SeatsNotAsked as SeatsNotAsked
 from jury_events.debate_events import StatementMade as StatementMade

@@ -18,7 +18,11 @@ from jury_events.parts import PartRef
 
 
 def _members(value: Any) -> dict[str, Any]:
-    return {name: one for name, one in value.__dict__.items() if one is not None}
+    found = {}
+    for name, one in value.__dict__.items():  # a comprehension would be one more call for each value object
+        if one is not None:
+            found[name] = one  # noqa: PERF403
+    return found
 
 
 def _fields(value: object) -> dict[str, Any]:
@@ -64,8 +68,10 @@ def canonical_json(value: Any) -> bytes:
         raise EventError(f"cannot be written as JSON: {error}") from error
 
 
-def encoded_quickly(value: BaseModel) -> bytes | None:
-    """The canonical bytes of a validated value by orjson, in a fifth of the time; None: `canonical_json` is needed.
+def encoded_quickly(value: BaseModel | dict[str, Any]) -> bytes | None:
+    """The canonical bytes of a validated value, or of its dump, by orjson, in a fifth of the time.
+
+    None: `canonical_json` is needed.
 
     The two write exponents and small numbers differently, and integers beyond `MAX_WHOLE` have to be refused. Only
     validated values contain no NaN, which orjson writes as null. What orjson refuses, the standard library refuses

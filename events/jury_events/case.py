@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 import orjson
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
-from jury_events.canonical import canonical_json
+from jury_events.canonical import canonical_json, encoded_quickly
 from jury_events.errors import EventError
 from jury_events.transcript import Attachment, NotShown, Sha256, Text, Transcript
 from jury_events.value import CaseId, Label, ScenarioId, Value
@@ -183,7 +183,8 @@ class Case(Value):
         parts, and so is where the items come from (`provenance`); fields that no juror sees are in the opening event.
         """
         body = self.model_dump(mode="json", exclude=_NOT_KEPT, exclude_defaults=True)
-        return canonical_json({**body, "schema": CASE_SCHEMA})
+        content = {**body, "schema": CASE_SCHEMA}
+        return encoded_quickly(content) or canonical_json(content)
 
     @classmethod
     def from_part(cls, content: bytes) -> Self:

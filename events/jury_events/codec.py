@@ -33,6 +33,7 @@ from jury_events.debate_events import (
     JudgmentRendered,
     JurorAbstained,
     JurorEvaluated,
+    ReasoningShown,
     RoundStarted,
     SeatsNotAsked,
     StatementMade,
@@ -86,6 +87,7 @@ DebateEvent = (
     | JurorEvaluated
     | JurorAbstained
     | SeatsNotAsked
+    | ReasoningShown
     | RoundStarted
     | StatementMade
     | ConsensusChecked

@@ -102,18 +102,38 @@ class DebateBegun(EventBody):
 
 
 class JurorEvaluated(EventBody):
-    """Phase 1: a seat evaluated independently. `peer_text` is its text as its peers are shown it."""
+    """Phase 1: a seat evaluated independently. `peer_text` is its text as its peers are shown it.
+
+    `reasoning`: it evaluated once more, with the agent's reasoning shown; None: for the first time.
+    """
 
     type: Literal["juror_evaluated"] = "juror_evaluated"
     juror_id: JurorId
     evaluation: Evaluation
     peer_text: PartRef
     exchanges: Exchanges
+    reasoning: Literal[True] | None = None
+
+    @property
+    def step(self) -> Step:
+        """The step that it ends."""
+        return Step(0, self.juror_id, self.reasoning is True)
 
     @property
     def event_id(self) -> str:
-        """One a seat."""
-        return f"{Step(0, self.juror_id).id}/evaluated"
+        """One a step."""
+        return f"{self.step.id}/evaluated"
+
+
+class ReasoningShown(EventBody):
+    """Phase 1: every seat judges once more, and is shown the agent's reasoning, which it has judged without."""
+
+    type: Literal["reasoning_shown"] = "reasoning_shown"
+
+    @property
+    def event_id(self) -> str:
+        """One a debate."""
+        return "reasoning/shown"
 
 
 class JurorAbstained(EventBody):
@@ -177,9 +197,14 @@ class StatementMade(EventBody):
     exchanges: Exchanges
 
     @property
+    def step(self) -> Step:
+        """The step that it ends."""
+        return Step(self.round, self.juror_id)
+
+    @property
     def event_id(self) -> str:
         """One a seat and round."""
-        return f"{Step(self.round, self.juror_id).id}/statement"
+        return f"{self.step.id}/statement"
 
 
 EndReason = Literal["consensus", "deadlock", "max_rounds", "no_discussion"]

@@ -4,7 +4,7 @@ Votes of a judging are one text: a letter for the jury and one for each seat, in
 by outcome (pass, review, fail), `-` without a verdict of one's own.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -43,7 +43,7 @@ class Anchor(Value):
 class DriftOpened(EventBody):
     """A baseline begins: which anchors are judged, by whom, how often, and what counts, before the first judging.
 
-    `panel` and `prompts` are digests of the panel's identity and of its custom prompts. `draws`: judgings of each
+    `panel` is the digest of all that the panel judges by. `draws`: judgings of each
     anchor, in the order of their numbers; `used`: how many of them a later judging uses up (2: the odd one of three is
     looked for too). `tossed`: whether each pair is a toss of the coin, or each check by its majority. `alpha`: the
     chance of a false alarm of the jury over the life of the baseline. `daily`: a draw a day. `stream`: the run whose
@@ -54,7 +54,6 @@ class DriftOpened(EventBody):
     drift_id: RunId
     run_id: RunId
     panel: Sha256
-    prompts: Sha256
     panel_name: Label
     seats: Annotated[tuple[DriftSeat, ...], Field(min_length=1)]
     judge: ModelName | None = None
@@ -75,18 +74,25 @@ class DriftOpened(EventBody):
         return "opened"
 
 
-class DrawsPlanned(EventBody):
-    """From now on the baseline has so many draws of each anchor; further sessions judge them."""
+class _NumberedEvent(EventBody):
+    """One of several of its type in the stream: `number` counts them, and of checks is that of the check."""
 
-    type: Literal["draws_planned"] = "draws_planned"
+    identity: ClassVar[str]
     number: EventNumber
-    draws: Annotated[int, Field(ge=1, le=1000)]
-    by: Label
 
     @property
     def event_id(self) -> str:
-        """One a change: `number` counts them."""
-        return f"planned/{self.number}"
+        """One a number."""
+        return self.identity.format(self.number)
+
+
+class DrawsPlanned(_NumberedEvent):
+    """From now on the baseline has so many draws of each anchor; further sessions judge them."""
+
+    identity = "planned/{}"
+    type: Literal["draws_planned"] = "draws_planned"
+    draws: Annotated[int, Field(ge=1, le=1000)]
+    by: Label
 
 
 class SeatAnswers(Value):
@@ -100,21 +106,16 @@ class SeatAnswers(Value):
     fingerprints: tuple[Label, ...] = ()
 
 
-class DrawsJudged(EventBody):
+class DrawsJudged(_NumberedEvent):
     """A session of the baseline ended: one draw of each anchor, in their order, which go to the end of the queue.
 
     `votes` is empty where debates of the session were cancelled: those that ended first would not be a fair part.
     """
 
+    identity = "judged/{}"
     type: Literal["draws_judged"] = "draws_judged"
-    number: EventNumber
     votes: tuple[Votes, ...]
     answered: tuple[SeatAnswers, ...]
-
-    @property
-    def event_id(self) -> str:
-        """One a session: `number` counts them, and is the repeat of the run."""
-        return f"judged/{self.number}"
 
 
 class DriftPair(Value):
@@ -132,25 +133,20 @@ class StreamPair(Value):
     base: DebateId
 
 
-class CheckOpened(EventBody):
+class CheckOpened(_NumberedEvent):
     """A check begins: its pairs, before its first call.
 
     `repeats`: judgings of each anchor; the first is compared, the others go to the end of the queue. `stream`: the run
     whose debates, which are over, are compared with those of the baseline's stream.
     """
 
+    identity = "check/{}"
     type: Literal["check_opened"] = "check_opened"
-    number: EventNumber
     run_id: RunId
     pairs: Annotated[tuple[DriftPair, ...], Field(min_length=1, max_length=MOST_ANCHORS)]
     repeats: Annotated[int, Field(ge=1, le=100)]
     stream: RunId | None = None
     stream_pairs: Annotated[tuple[StreamPair, ...], Field(max_length=MOST_OF_A_STREAM)] = ()
-
-    @property
-    def event_id(self) -> str:
-        """One a check: `number` counts them."""
-        return f"check/{self.number}"
 
 
 class CoinFigures(Value):
@@ -212,53 +208,38 @@ class DriftDecision(Value):
         return self.verdict != "none"
 
 
-class CheckEnded(EventBody):
+class CheckEnded(_NumberedEvent):
     """Every judging of a check has ended.
 
     `votes` are those of the pairs in their order, `further` those that go to the end of the queue, in the order of the
     pairs, of each pair by repeat. `stream_votes`: of each pair of the stream the letter before and the letter now.
     """
 
+    identity = "check/{}/ended"
     type: Literal["check_ended"] = "check_ended"
-    number: EventNumber
     votes: tuple[Votes, ...]
     further: tuple[Votes, ...] = ()
     stream_votes: tuple[Annotated[str, StringConstraints(pattern=r"^[prf-]{2}$")], ...] = ()
     answered: tuple[SeatAnswers, ...]
     decision: DriftDecision
 
-    @property
-    def event_id(self) -> str:
-        """One a check."""
-        return f"check/{self.number}/ended"
 
-
-class CheckAbandoned(EventBody):
+class CheckAbandoned(_NumberedEvent):
     """Debates of a check were cancelled: its pairs are used up, since those that ended first are no fair part."""
 
+    identity = "check/{}/abandoned"
     type: Literal["check_abandoned"] = "check_abandoned"
-    number: EventNumber
     cancelled: Count
 
-    @property
-    def event_id(self) -> str:
-        """One a check."""
-        return f"check/{self.number}/abandoned"
 
-
-class DriftImported(EventBody):
+class DriftImported(_NumberedEvent):
     """All events before this one came in a file of the baseline: this store judged none of them.
 
     `sealed_by` is the log that the file's seal names, `verified_with` the key that its signature was checked with;
     None: there is none, or it was not checked, and then the checks before count for nothing here.
     """
 
+    identity = "imported/{}"
     type: Literal["drift_imported"] = "drift_imported"
-    number: EventNumber
     sealed_by: Label | None = None
     verified_with: Label | None = None
-
-    @property
-    def event_id(self) -> str:
-        """One an import: `number` counts them."""
-        return f"imported/{self.number}"

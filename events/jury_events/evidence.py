@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal, Self
 
+import orjson
 from pydantic import Field, model_validator
 
 from jury_events.value import JurorId, Label, Value
@@ -75,12 +76,9 @@ class Evidence(Value):
         return self.result in self.SUPPORTING
 
 
-_as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-
-
 def quotes_part(quotes: Sequence[str]) -> str:
     """The text of the part with the quotations of an evaluation."""
-    return _as_json(list(quotes))
+    return orjson.dumps(quotes).decode()
 
 
 def quotes_of(part: bytes) -> tuple[str, ...]:

@@ -58,8 +58,8 @@ class EvaluationFacts(NamedTuple):
             return None
         checks = tuple(map(_check, entries))
         item = evaluation.get("decisive_item")
-        found = any(one.result in Evidence.SUPPORTING for one in checks)
-        fails = evaluation["verdict"] == FAIL.value and evaluation.get("synthetic") is not True
+        found = not Evidence.SUPPORTING.isdisjoint([one.result for one in checks])
+        fails = evaluation["verdict"] == FAIL and evaluation.get("synthetic") is not True
         return cls(checks, None if item is None else _number(item), fails and not found)
 
 
@@ -94,7 +94,7 @@ class EvidenceFacts(NamedTuple):
     @property
     def unsupported(self) -> int:
         """Seats whose latest evaluation fails the agent without a quotation that stands where the juror says."""
-        return sum(one.unsupported for one in self.seats)
+        return sum([one.unsupported for one in self.seats])
 
     @property
     def values(self) -> Mapping[str, tuple[str, ...]]:
@@ -103,7 +103,7 @@ class EvidenceFacts(NamedTuple):
         `evidence`: the results that some quotation has, or `none` without a quotation. `decisive`: as `decisive`.
         `unsupported`: whether a seat is.
         """
-        found = tuple(name for name in RESULTS if getattr(self, name))
+        found = tuple([name for name in RESULTS if getattr(self, name)])
         return {
             "evidence": found or ("none",),
             "decisive": (self.decisive,),

@@ -1,6 +1,6 @@
 """Names of streams, steps and exchanges. All are deterministic: a repeat has the same id.
 
-A step is one task of one seat: `initial/{juror}`, `round-{n}/{juror}`, `final`.
+A step is one task of one seat: `initial/{juror}`, `reasoning/{juror}`, `round-{n}/{juror}`, `final`.
 An exchange is one attempt of one model call: `{step}/{model}/{turn}/{try}` in the stream `calls/{debate}`. Where a step
 reads in windows, `{turn}` is `{window}:{turn}`.
 Slashes and percent signs inside a juror or model name are escaped, so an id splits in one way only.
@@ -214,15 +214,19 @@ def unescape(segment: str) -> str:
 
 
 class Step(NamedTuple):
-    """One task of one seat. `round` is 0 in phase 1, None for the final judge, whose `juror_id` is None too."""
+    """One task of one seat. `round` is 0 in phase 1, None for the final judge, whose `juror_id` is None too.
+
+    `reasoning`: the seat judges once more in phase 1, and is shown the agent's reasoning.
+    """
 
     round: int | None
     juror_id: str | None
+    reasoning: bool = False
 
     @property
     def id(self) -> str:
         """Its id in events and exchanges."""
-        return _step_id(self.round, self.juror_id)
+        return _step_id(self.round, self.juror_id, reasoning=self.reasoning)
 
     @classmethod
     def parse(cls, step_id: str) -> Self:
@@ -231,8 +235,8 @@ class Step(NamedTuple):
             return cls(None, None)
         phase, slash, juror = step_id.partition("/")
         if slash and juror and "/" not in juror:
-            if phase == "initial":
-                return cls(0, unescape(juror))
+            if phase in {"initial", "reasoning"}:
+                return cls(0, unescape(juror), phase == "reasoning")
             if (found := re.fullmatch(r"round-([1-9][0-9]*)", phase)) is not None:
                 return cls(int(found.group(1)), unescape(juror))
         raise ValueError(f"not a step id: {step_id!r}")
@@ -242,10 +246,10 @@ FINAL = Step(None, None)
 
 
 @lru_cache(maxsize=4096)
-def _step_id(number: int | None, juror_id: str | None) -> str:
+def _step_id(number: int | None, juror_id: str | None, *, reasoning: bool) -> str:
     if juror_id is None:
         return "final"
-    phase = "initial" if number == 0 else f"round-{number}"
+    phase = f"round-{number}" if number else "reasoning" if reasoning else "initial"
     return f"{phase}/{escape(juror_id)}"
 
 

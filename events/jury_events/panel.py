@@ -280,7 +280,8 @@ class Panel(Value):
     one sentence or two; None: that of the prompts. `reading` of records that are longer than a seat's window.
     `least_read`: a passing verdict of a seat that has read a smaller share counts as `REVIEW`. `stop`: which seats are
     not asked where no answer of them could change what is decided; None: every seat is asked.
-    `reasoning`: `hide`: jurors are not shown the agent's; None: they are. `own_family`: what becomes of a seat whose
+    `reasoning`: `hide`: jurors are not shown the agent's; `after`: once each has judged without it, and judges again;
+    None: from the beginning. `own_family`: what becomes of a seat whose
     model is of the judged agent's family; None: it judges, and is named before the run. `left_out`: the seats that do
     not judge this case for it; None: all do.
     """
@@ -299,7 +300,7 @@ class Panel(Value):
     reading: ReadingRule = "auto"
     least_read: LeastRead = 0.0
     stop: StopRule | None = None
-    reasoning: Literal["hide"] | None = None
+    reasoning: Literal["hide", "after"] | None = None
     own_family: Literal["refuse", "leave-out"] | None = None
     left_out: Annotated[tuple[LeftOut, ...], Field(min_length=1)] | None = None
 
@@ -314,6 +315,10 @@ class Panel(Value):
             raise ValueError(f"final.quorum: {self.final.quorum} is more than the {len(ids)} seats")
         if self.stop is not None and sorted(self.stop.order) != sorted(ids):
             raise ValueError("stop.order: must list every seat once")
+        if self.stop is not None and self.reasoning == "after":
+            raise ValueError(
+                "stop: settles nothing under reasoning: after, where every seat judges twice; leave it out"
+            )
         failing = next((one.name for one in self.rubric.dimensions if one.critical == OUTCOME_WORDS[FAIL]), None)
         if failing is not None and not self.final.bands.whole_scores(FAIL):
             raise ValueError(
@@ -325,7 +330,7 @@ class Panel(Value):
     @property
     def juror_ids(self) -> tuple[str, ...]:
         """In seat order."""
-        return tuple(seat.juror_id for seat in self.seats)
+        return tuple([seat.juror_id for seat in self.seats])
 
     def seat(self, juror_id: str) -> Seat:
         """The seat of `juror_id`; KeyError when there is none."""
@@ -353,7 +358,7 @@ class Panel(Value):
     @property
     def speaking(self) -> tuple[str, ...]:
         """The ids of the seats that speak in rounds: all but those of decision models."""
-        return tuple(seat.juror_id for seat in self.seats if seat.questions is None)
+        return tuple([seat.juror_id for seat in self.seats if seat.questions is None])
 
     @property
     def seats_and_judge(self) -> tuple[Seat | FinalJudge, ...]:

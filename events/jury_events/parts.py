@@ -5,8 +5,7 @@ bytes and deleted with them, so that the digest left in an event does not confir
 """
 
 import hashlib
-from base64 import urlsafe_b64decode
-from binascii import b2a_base64
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple, Protocol
@@ -20,6 +19,7 @@ SALT_BYTES = 16
 Digest = bytes
 
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
+_STANDARD = bytes.maketrans(b"-_", b"+/")
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class PartRef:
     @property
     def digest(self) -> Digest:
         """The 32 raw bytes."""
-        return urlsafe_b64decode(self.part + "=")
+        return decode_digest(self.part)
 
     def __hash__(self) -> int:
         return hash(self.part)
@@ -92,7 +92,7 @@ def encode_digest(digest: Digest) -> str:
 
 def decode_digest(text: str) -> Digest:
     """The inverse of `encode_digest`."""
-    return urlsafe_b64decode(text + "=")
+    return a2b_base64(text.encode("ascii").translate(_STANDARD) + b"=")
 
 
 def part_digest(salt: bytes, content: bytes) -> Digest:
@@ -104,7 +104,7 @@ def make_part(content: bytes, salt: bytes) -> Part:
     """A part under the given salt (`SALT_BYTES` random bytes, drawn by the caller)."""
     if len(salt) != SALT_BYTES:
         raise ValueError(f"a salt has {SALT_BYTES} bytes, not {len(salt)}")
-    return Part(part_digest(salt, content), salt, content)
+    return Part(hashlib.sha256(salt + content).digest(), salt, content)
 
 
 class PartMaker(Protocol):
@@ -187,7 +187,7 @@ class PartBuffer:
 
         Several events that are appended at once may bring the same part: whichever is stored, has its texts.
         """
-        return tuple(self._fresh[ref] for ref in refs if ref in self._fresh)
+        return tuple([self._fresh[ref] for ref in refs if ref in self._fresh])
 
     def stored(self, refs: Collection[str]) -> None:
         """The parts of these references are in the log."""

@@ -69,12 +69,14 @@ class ReadingPlan(Value):
 
     `parts` and `image_parts` count the pieces of prompts with the case, and with the case as shown with its pictures;
     0: it is one piece, or none. `pictures`: the numbers of the items that the pictures belong to, in their order.
+    `reasoning_parts` counts the pieces with the agent's reasoning, where jurors are shown it after they have judged.
     """
 
     seats: Annotated[tuple[PlannedReading, ...], Field(min_length=1)]
     parts: Count
     image_parts: Count = 0
     pictures: tuple[ItemNumber, ...] = ()
+    reasoning_parts: Annotated[int, Field(ge=1)] | None = None
 
     def of(self, juror_id: str | None) -> PlannedReading | None:
         """How a seat (None: the final judge) reads; None: whole."""

@@ -84,7 +84,7 @@ class Rubric(Value):
     @property
     def names(self) -> tuple[str, ...]:
         """The dimension names in rubric order."""
-        return tuple(dimension.name for dimension in self.dimensions)
+        return tuple([dimension.name for dimension in self.dimensions])
 
     @property
     def asked(self) -> tuple[Dimension, ...]:

@@ -5,7 +5,8 @@ Bodies contain ids, numbers and labels only; free text is a part (`jury_events.p
 
 from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import Annotated, Any, ClassVar, ParamSpec, Self, TypeVar
+from operator import attrgetter
+from typing import Annotated, Any, ClassVar, ParamSpec, Protocol, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -39,7 +40,7 @@ class Value(BaseModel):
         return type(self).model_validate({**{name: getattr(self, name) for name in type(self).model_fields}, **fields})
 
     trusted: ClassVar[Callable[..., Any]]
-    """See the function `trusted`."""
+    """See `trusted` below."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
@@ -52,23 +53,29 @@ _P = ParamSpec("_P")
 _V = TypeVar("_V", bound=Value)
 
 
-def trusted(kind: Callable[_P, _V]) -> Callable[_P, _V]:
-    """What makes a value of fields that are valid already, as the rules make events of parsed answers.
-
-    It is not validated again, and equals the value that is. What models, files and people say is always validated.
-    """
-    return kind.trusted  # type: ignore[attr-defined, no-any-return]
+class _Trusted(Protocol):
+    def __call__(self, kind: Callable[_P, _V], /) -> Callable[_P, _V]: ...
 
 
-_set = object.__setattr__
+trusted: _Trusted = attrgetter("trusted")
+"""Returns what makes a value of fields that are valid already, as the rules make events of parsed answers.
+
+It is not validated again, and equals the value that is. What models, files and people say is always validated.
+"""
+
+
+_set_members, _set_names, _set_extra, _set_private = (
+    BaseModel.__dict__[slot].__set__
+    for slot in ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
+)
 
 
 def _trusted(kind: type[_V], defaults: dict[str, Any], names: set[str], /, **fields: Any) -> _V:
     value = kind.__new__(kind)
-    _set(value, "__dict__", {**defaults, **fields})
-    _set(value, "__pydantic_fields_set__", names)
-    _set(value, "__pydantic_extra__", None)
-    _set(value, "__pydantic_private__", None)
+    _set_members(value, {**defaults, **fields})
+    _set_names(value, names)
+    _set_extra(value, None)
+    _set_private(value, None)
     return value
 
 

@@ -9,7 +9,7 @@ from jury_events.errors import JuryError
 from jury_judge.errors import SettingsRefused
 from jury_judge.extras import check_statistics
 from jury_judge.settings.gate import GateSettings
-from jury_views.gate_view import NamedGate
+from jury_views.gate_view import GateInWords
 from jury_views.reports.gate_reports import lines
 
 
@@ -38,7 +38,7 @@ class Gates:
 class GateNotPassed(Exception):
     """The gate fails, or is inconclusive."""
 
-    def __init__(self, found: NamedGate) -> None:
+    def __init__(self, found: GateInWords) -> None:
         super().__init__(found.title)
         self.found = found
 
@@ -70,7 +70,7 @@ class GateItem(pytest.Item):
         """The figures of the gate: a traceback would not show them."""
         if isinstance(excinfo.value, GateNotPassed):
             found = excinfo.value.found
-            undecided = found.report.gate.decision == "inconclusive"
+            undecided = found.decision == "inconclusive"
             remedy = ["if that may pass: the same command with --jury-gate-inconclusive pass"] if undecided else []
             return "\n".join([*lines(found), *remedy])
         return str(excinfo.value) if isinstance(excinfo.value, JuryError) else super().repr_failure(excinfo, style)

@@ -95,7 +95,7 @@ discussion always_discuss end_early history max_rounds order speakers threshold 
 draws_judged answered number type votes
 draws_planned by draws number type
 drift_imported number type sealed_by? verified_with?
-drift_opened alpha anchors by daily draws drift_id panel panel_name program prompts run_id seats tossed type used judge? stratum? stream?
+drift_opened alpha anchors by daily draws drift_id panel panel_name program run_id seats tossed type used judge? stratum? stream?
 endpoints provider said whole
 evaluation confidence model overall scenarios simulated synthetic verdict answered? decisive_item? evidence? label? model_version? probabilities? quotes? rationale? reading? scores?
 evidence item result says criterion? seat? span?
@@ -113,7 +113,7 @@ judge fallbacks images model settings window?
 judgment capped decided_by method quorum quorum_votes scenarios verdict votes acceptance? agreed_on? capped_scenarios? judge? judge_failure? label? mean? score? shortfalls?
 judgment_rendered exchanges judgment type
 juror_abstained exchanges juror_id reason stale step type partly_read? refusal?
-juror_evaluated evaluation exchanges juror_id peer_text type
+juror_evaluated evaluation exchanges juror_id peer_text type reasoning?
 labels id meaning outcome
 ladder audit digest further certificate?
 left_out juror_id model
@@ -124,7 +124,8 @@ panel answers artifacts discussion final language least_read marking name readin
 pieces name text
 probabilities label probability
 reading characters_read characters_total findings_left_out items_read items_total mode parts unread partly_read?
-reading image_parts parts pictures seats
+reading image_parts parts pictures seats reasoning_parts?
+reasoning_shown type
 request images parts role call_id?
 review_assigned by number reviewer type sample?
 review_withdrawn by number type withdraws reason?
@@ -569,10 +570,11 @@ def audit_stream(path: Path, lines: list[bytes], keys: list[str], kept: str | No
     bodies = [json.loads(event["body"]) for event in events]
     opens = (bodies[0]["type"], bodies[0].get(f"{kind}_id")) == (f"{kind}_opened", run)
     require(opens, f"the first event does not open {stream}")
+    listed = check_list(events, lines[stop : stop + manifest["listed"]], stop + 1)
     if kind == "drift":
         say(f"ok    {check_pairs(bodies)} checks used up each draw once, by pairs that were recorded before")
-    listed = check_list(events, lines[stop : stop + manifest["listed"]], stop + 1)
-    say(f"ok    the list of {len(listed)} debates is that of its events")
+    else:
+        say(f"ok    the list of {len(listed)} debates is that of its events")
     audit_seal(lines[-1] if manifest["sealed"] else None, {stream: events}, keys, kept)
     if kind == "drift":
         return

@@ -7,14 +7,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from jury_events.codec import decode_drift
-from jury_events.debate_events import DebateCancelled, DebateCompleted, JudgmentRendered, JurorEvaluated
+from jury_events.debate_events import (
+    DebateCancelled,
+    DebateCompleted,
+    JudgmentRendered,
+    JurorAbstained,
+    JurorEvaluated,
+)
 from jury_events.debate_history import DebateHistory
 from jury_events.drift_events import CheckEnded, DrawsJudged, DriftDecision, DriftOpened, SeatAnswers
 from jury_events.drift_facts import DriftFacts, next_drift_facts
 from jury_events.envelope import StoredEvent
 from jury_events.errors import DebateNotFound, EventError, MalformedBody
-from jury_events.ids import debate_stream, drift_stream
+from jury_events.ids import Step, debate_stream, drift_stream
 from jury_events.judgment import Decider
+from jury_events.nearest import did_you_mean
 from jury_events.outcome import ANSWERS
 from jury_events.verdict import FAIL, PASS, REVIEW
 from jury_replay.integrity import IntegrityFailure, at_event, stream_failure
@@ -72,7 +79,8 @@ def intact_drift(store: EventStore, drift_id: str) -> DriftRecord:
     stream = drift_stream(drift_id)
     events = store.read_stream(stream)
     if not events:
-        raise DebateNotFound(f"there is no baseline {drift_id!r} in this store; `jury drift list` lists the baselines")
+        meant = did_you_mean(drift_id, store.drift_ids())
+        raise DebateNotFound(f"there is no baseline {drift_id!r} in this store{meant}; jury drift list shows them")
     failure = stream_failure(stream, events, store.heads([stream]).get(stream))
     if failure is not None:
         raise MalformedBody(f"{failure}; see jury verify --all")
@@ -205,10 +213,11 @@ def _histories(store: EventStore, debate_ids: Sequence[str]) -> Iterator[DebateH
 
 
 def votes_of(opened: DriftOpened, history: DebateHistory) -> str | None:
-    """The letters of a debate that is over: of the jury, and of each seat its first, independent vote.
+    """The letters of a debate that is over: of the jury, and of each seat its independent vote, before any discussion.
 
-    None: it was cancelled. A verdict is none of one's own (`-`) where there is none, where it replaces a blocked
-    answer, where a fallback gave it, where too few seats evaluated, and where the final judge failed.
+    It is that with the agent's reasoning, where seats judge with it again. None: it was cancelled. A verdict is
+    none of one's own (`-`) where there is none, where it replaces a blocked answer, where a fallback gave it, where
+    too few seats evaluated, and where the final judge failed.
     """
     jury, seats = SILENT, dict.fromkeys((seat.juror_id for seat in opened.seats), SILENT)
     models = {seat.juror_id: seat.model for seat in opened.seats}
@@ -216,8 +225,10 @@ def votes_of(opened: DriftOpened, history: DebateHistory) -> str | None:
     for event in history.events:
         match event:
             case JurorEvaluated(juror_id=juror, evaluation=found):
-                if not found.synthetic and found.model == models.get(juror):
-                    seats[juror] = _LETTERS[found.verdict]
+                own_vote = not found.synthetic and found.model == models.get(juror)
+                seats[juror] = _LETTERS[found.verdict] if own_vote else SILENT
+            case JurorAbstained(juror_id=juror, step=step) if not Step.parse(step).round:
+                seats[juror] = SILENT
             case JudgmentRendered(judgment=judgment):
                 judge = judgment.judge
                 own = judgment.quorum_met and judgment.decided_by is not Decider.NO_EVALUATION

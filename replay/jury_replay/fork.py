@@ -159,10 +159,8 @@ class ForkOrigin:
 
 def _step(event: DebateEvent) -> str | None:
     match event:
-        case JurorEvaluated():
-            return Step(0, event.juror_id).id
-        case StatementMade():
-            return Step(event.round, event.juror_id).id
+        case JurorEvaluated() | StatementMade():
+            return event.step.id
         case JurorAbstained():
             return event.step
         case _:

@@ -1,4 +1,8 @@
-"""What debates and batches say of each other: checked where a debate or a batch by itself is whole."""
+"""What debates and batches say of each other: checked where a debate or a batch by itself is whole.
+
+A deep verification compares batches with the exchanges that their answers became, and the other way round; the order of
+a batch's own events is checked with its chain (`jury_replay.integrity`).
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

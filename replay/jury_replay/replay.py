@@ -21,6 +21,7 @@ _CAUSES = {
     "juror_evaluated": "answers give another outcome (the parser, or the rules for an evaluation)",
     "juror_abstained": "answers give another outcome (the parser, or when a seat fails)",
     "seats_not_asked": "the seats that are not asked differ (when what is decided counts as settled)",
+    "reasoning_shown": "the agent's reasoning is shown at another place, or not at all",
     "statement_made": "answers give another outcome (the parser, or when a position counts as changed)",
     "round_started": "the round starts differently (speaker order)",
     "consensus_checked": "the consensus check differs (the threshold, or when a discussion ends)",

@@ -6,6 +6,9 @@ not fit it. A writer of the database can remove stored seals too; only a checkpo
 
 Two notes by one key that cannot both be of one log are a split view: the key's holder, or who stole the key, showed one
 log here and another there.
+
+A witness cosigns only a continuation of what it cosigned before, so two versions of a log cannot both be cosigned. A
+time-stamp proves that a seal existed at that time.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

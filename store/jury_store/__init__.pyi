@@ -4,6 +4,7 @@ from jury_store.append_requests import AppendRequest as AppendRequest
 from jury_store.append_requests import AppendTaker as AppendTaker
 from jury_store.append_requests import requests_folder as requests_folder
 from jury_store.appends import first_refusal as first_refusal
+from jury_store.ballot_sheet import BEFORE_REASONING as BEFORE_REASONING
 from jury_store.ballot_sheet import FURTHER_COLUMNS as FURTHER_COLUMNS
 from jury_store.ballot_sheet import panel_fingerprint as panel_fingerprint
 from jury_store.cached_calls import PROMPT_STEP as PROMPT_STEP

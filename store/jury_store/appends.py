@@ -247,10 +247,10 @@ def _check(request: Append) -> None:
     elif request.expected_version is None and not stream.startswith(CALLS_PREFIX):
         raise InvalidAppend(f"{stream}: an append needs an expected version")
     for event in request.events:
-        names = (event.event_id, event.type)
         if (
             "\0" in event.event_id
-            or any(len(name.encode("utf-8", "surrogatepass")) > MOST_NAME for name in names)
+            or len(event.event_id.encode("utf-8", "surrogatepass")) > MOST_NAME
+            or len(event.type.encode("utf-8", "surrogatepass")) > MOST_NAME
             or not 0 <= event.recorded_at < END_OF_TIME
             or not 0 < event.schema < _MOST_SCHEMA
         ):

@@ -16,9 +16,12 @@ the order of the seats:
     read_percent    of the record, that the evaluation rests on, rounded down; null: all of it, read in one call
     vote_label      the label of a scale of the panel's own; null where only an outcome stands
 
+    before_reasoning, before_reasoning_label    verdict and label of the seat's vote before it was shown the agent's
+                    reasoning, by which it judged again; calls, tokens and cost are those of both votes
+
 Those of quotations are null where the evaluation was not asked for evidence. They and `read_percent` are left out
-where they are null for every ballot; `vote_label`, and `final_label`, which is of the judgment, where the panel judges
-in the three verdicts.
+where they are null for every ballot, and so are those of votes before the reasoning; `vote_label`, and `final_label`,
+which is of the judgment, where the panel judges in the three verdicts.
 `conditional` has the indexes of the seats that are asked only where others leave the case open; left out without any.
 `rounds` is how many rounds began. Events of the stream `calls/` may come before or after the vote that they led to: the
 result is the same.
@@ -69,6 +72,9 @@ FURTHER_COLUMNS = (*RESULTS, "decisive_item", "read_percent")
 VOTE_LABEL, FINAL_LABEL = "vote_label", "final_label"
 """The column, and the value, that only sheets under a scale of the panel's own have."""
 
+BEFORE_REASONING = ("before_reasoning", "before_reasoning_label")
+"""The columns that only sheets of debates have in which seats were shown the agent's reasoning after a first vote."""
+
 _CONDITIONAL = "conditional"
 """A kind of votes, and the value that only sheets of debates have in which seats may not be asked."""
 
@@ -77,8 +83,26 @@ _STANDING = "standing"
 _FURTHER = len(_COLUMNS)
 _MODELS = (_ASKED, _ANSWERED)
 _UNQUOTED: tuple[None, ...] = (None,) * (len(RESULTS) + 1)
-_NOT_ASKED: tuple[Any, ...] = (None, None, None, None, None, None, None, 0, 0, 0, 0.0, *_UNQUOTED, None, None)
-_LABEL = len(_NOT_ASKED) - 1
+_NOT_ASKED: tuple[Any, ...] = (
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    0,
+    0,
+    0,
+    0.0,
+    *_UNQUOTED,
+    None,
+    None,
+    None,
+    None,
+)
+_LABEL = len(_NOT_ASKED) - 3
+_BEFORE = _LABEL + 1
 _CARRIAGE = frozenset(CARRIAGE)
 
 _BY_A_MODEL = frozenset({"own", "stale", "synthetic", _CONDITIONAL, _STANDING})
@@ -156,7 +180,7 @@ class BallotSheet:
         columns = [found[name] for name in _COLUMNS]
         columns[_ASKED], columns[_ANSWERED] = asked, answered
         nothing = [None] * len(found["round"])
-        columns += [found.get(name, nothing) for name in (*FURTHER_COLUMNS, VOTE_LABEL)]
+        columns += [found.get(name, nothing) for name in (*FURTHER_COLUMNS, VOTE_LABEL, *BEFORE_REASONING)]
         judge = len(sheet._index)
         sheet._rounds = found["rounds"]
         for round_, seat, *ballot in zip(found["round"], found["seat"], *columns, strict=True):
@@ -202,6 +226,7 @@ class BallotSheet:
                 "seat": seats,
                 **dict(zip(_COLUMNS, columns[:_FURTHER], strict=True)),
                 **(dict(zip(FURTHER_COLUMNS, columns[_FURTHER:_LABEL], strict=True)) if _has_more(ballots) else {}),
+                **(dict(zip(BEFORE_REASONING, columns[_BEFORE:], strict=True)) if any(columns[_BEFORE]) else {}),
                 **({_CONDITIONAL: self._conditional} if self._conditional else {}),
                 **({VOTE_LABEL: columns[_LABEL], FINAL_LABEL: self._final_label} if self._labels else {}),
             }
@@ -235,7 +260,7 @@ class BallotSheet:
         return self._judge
 
     def _exchange(self, body: Any) -> None:
-        round_, juror = _parsed(body["step"])
+        round_, juror, _ = _parsed(body["step"])
         ballot = self._judge_ballot() if round_ is None else self._ballot(round_, self._index[juror])
         usage = body["usage"]
         model, cost = _name(body["model"]), body.get("cost")
@@ -254,7 +279,12 @@ class BallotSheet:
             )
 
     def _evaluated(self, body: Any) -> None:
-        self._vote(0, body["juror_id"], body["evaluation"])
+        juror = body["juror_id"]
+        before = self._ballots.get((0, self._index[juror]))
+        position = (None, None) if before is None else _position(before)
+        self._vote(0, juror, body["evaluation"])
+        if body.get("reasoning"):
+            self._ballots[0, self._index[juror]][_BEFORE:] = position
 
     def _stated(self, body: Any) -> None:
         round_ = body["round"]
@@ -272,17 +302,17 @@ class BallotSheet:
         self._latest[seat] = (round_, ballot)
 
     def _abstained(self, body: Any) -> None:
-        round_, juror = _parsed(body["step"])
+        round_, juror, reasoning = _parsed(body["step"])
         if round_ is None:
             raise ValueError("an abstention of the final judge is part of the judgment")
         seat = self._index[juror]
-        before = self._before(round_, seat)
+        before = self._latest[seat][1] if reasoning and seat in self._latest else self._before(round_, seat)
         if before is None:
             self._ballot(round_, seat)[_KIND] = "abstained"
             return
         # As the rules count it: what replaces a blocked answer stays synthetic.
         kind = "synthetic" if before[_KIND] == "synthetic" else "stale"
-        self._repeated(round_, seat, before)[_KIND] = kind
+        (before if reasoning else self._repeated(round_, seat, before))[_KIND] = kind
 
     def _before(self, round_: int, seat: int) -> _Ballot | None:
         latest = self._latest.get(seat)
@@ -366,7 +396,7 @@ def _take(ballot: _Ballot, evaluation: Any) -> None:
     facts, read = EvaluationFacts.read(evaluation), evaluation.get("reading")
     results = () if facts is None else [one.result for one in facts.quotations]
     quoted = _UNQUOTED if facts is None else (*map(results.count, RESULTS), facts.decisive_item)
-    ballot[_FURTHER:] = *quoted, None if read is None else _percent(read), _label(evaluation)
+    ballot[_FURTHER:_BEFORE] = *quoted, None if read is None else _percent(read), _label(evaluation)
 
 
 def _has_more(ballots: list[_Ballot]) -> bool:
@@ -391,9 +421,9 @@ def _label(body: Any) -> str | None:
 
 
 @lru_cache(maxsize=4096)
-def _parsed(step: str) -> tuple[int | None, str]:
-    round_, juror = Step.parse(step)
-    return None if round_ is None else _count(round_), juror or ""
+def _parsed(step: str) -> tuple[int | None, str, bool]:
+    round_, juror, reasoning = Step.parse(step)
+    return None if round_ is None else _count(round_), juror or "", reasoning
 
 
 def _name(text: Any) -> str:

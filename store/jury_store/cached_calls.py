@@ -57,10 +57,11 @@ class CachedCalls(NamedTuple):
     def of(cls, body: Mapping[str, Any]) -> Self | None:
         """One call, by the body of its event; None where it used no cache, or its cost is not known."""
         usage = body["usage"]
-        sent, answered, read = (usage.get(name) for name in ("input_tokens", "output_tokens", "cached_input_tokens"))
-        writes = {one["lifetime"]: one["tokens"] for one in usage["cache_writes"]}
-        if body.get("cost") is None or not (read or writes):
+        read = usage.get("cached_input_tokens")
+        if body.get("cost") is None or not (read or usage["cache_writes"]):
             return None
+        sent, answered = usage.get("input_tokens"), usage.get("output_tokens")
+        writes = {one["lifetime"]: one["tokens"] for one in usage["cache_writes"]}
         size = max(0, (sent or 0) - 1) // PROMPT_STEP
         written = (writes.get(lifetime, 0) for lifetime in LIFETIMES)
         return cls(body["model"], usage.get("service_tier"), size, body["cost"], sent, answered, read or 0, *written)

@@ -101,7 +101,7 @@ class CommittedEvents:
         if self._commits and events[0].position != self._last + 1:
             self._clear()
         kept = _searchable(requests, parts) if self._texts else {}
-        size = sum(len(event.body) for event in events) + sum(len(part.content) for part in kept.values())
+        size = sum([len(event.body) for event in events]) + sum([len(part.content) for part in kept.values()])
         size += _OVERHEAD_BYTES * (len(events) + len(kept))
         self._commits.append(_Commit(events, kept, size))
         self._bytes += size

@@ -180,7 +180,8 @@ def _parameters(table: Table, columns: tuple[str, ...], rows: Iterable[Mapping[s
     for row in rows:
         one = list(values(row))
         for place in coded:
-            one[place] = _text(one[place])
+            if one[place] is not None:
+                one[place] = _text(one[place])
         found.append(one)
     return found
 
@@ -194,9 +195,7 @@ def _is_json(table: Table, name: str) -> bool:
     return isinstance(table.c[name].type, JsonColumn)
 
 
-def _text(value: Any) -> str | None:
-    if value is None:
-        return None
+def _text(value: Any) -> str:
     if not value:
         return "{}" if isinstance(value, dict) else "[]"
     return _json(value)

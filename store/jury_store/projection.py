@@ -30,7 +30,7 @@ _BITS = {pair: 1 << place for place, pair in enumerate(_PAIRS)}
 
 def evidence_bits(facts: EvidenceFacts) -> int:
     """The bits of all values of a debate."""
-    return sum(_BITS[field, value] for field, values in facts.values.items() for value in values)
+    return sum([_BITS[field, value] for field, values in facts.values.items() for value in values])
 
 
 def matching_bits(condition: Condition) -> int:
@@ -391,7 +391,7 @@ def _exchange(row: Row, _event: StoredEvent, body: Row) -> None:
     row["input_tokens"] += usage.get("input_tokens") or 0
     row["output_tokens"] += usage.get("output_tokens") or 0
     row["cached_input_tokens"] += usage.get("cached_input_tokens") or 0
-    row["cache_write_tokens"] += sum(one["tokens"] for one in usage["cache_writes"])
+    row["cache_write_tokens"] += sum([one["tokens"] for one in usage["cache_writes"]])
     if (cached := CachedCalls.of(body)) is not None:
         row["cached_calls"] = summed((*row["cached_calls"], cached))
     cost = body.get("cost")

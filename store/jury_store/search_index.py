@@ -155,7 +155,7 @@ def _openings(connection: Connection, dialect: Dialect, events: Iterable[Searcha
 
 def _texts_wanted(events: Iterable[SearchableEvent]) -> dict[tuple[str, Digest], None]:
     """Debate and digest of each searchable text, once, in order."""
-    return dict.fromkeys((event.debate_id, one) for event in events for one in event.digests)
+    return dict.fromkeys([(event.debate_id, one) for event in events for one in event.digests])
 
 
 def _texts_of(

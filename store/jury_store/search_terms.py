@@ -85,7 +85,7 @@ def searchable_digests(event: StoredEvent) -> tuple[Digest, ...]:
     if references is None or type(event.stream) is not str or not event.stream.startswith("debate/"):
         return ()
     try:
-        return tuple(decode_digest(ref["part"]) for ref in references(decoded(event.body)) if ref is not None)
+        return tuple([decode_digest(ref["part"]) for ref in references(decoded(event.body)) if ref is not None])
     except UNREADABLE:
         return ()
 

@@ -1,9 +1,11 @@
 """Debates about records that are longer than a window, run by the actors: cut off, cancelled, replayed, carried off."""
 
 import gc
+from collections.abc import Callable
 from contextlib import closing
 from io import StringIO
 from itertools import count
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -18,6 +20,7 @@ from jury_replay import (
 )
 from jury_store import EventStore, StoreFailed, open_store
 from jury_views import line_of, render_debate, result_of
+from support.debate_harness import a_case
 from support.each_row import each_row
 from support.long_records import WINDOW, a_long_case
 from support.runtime_harness import CutOff, KeptStore, Meter, Run, broken_promises, completed
@@ -67,13 +70,28 @@ async def test_the_windows_of_a_step_are_asked_at_once(store: KeptStore) -> None
     assert windows == sum(trace.count("/initial/") for trace in meter.served) - 1
 
 
-@pytest.mark.parametrize("script", others_full(HALVED, NO_FAULTS))
-async def test_a_debate_cut_off_after_any_append_continues_to_the_same_end(script: Script) -> None:
-    whole = a_run(KeptStore())
+def a_run_with_reasoning(store: EventStore) -> Run:
+    """Its seats judge without the agent's reasoning first, and then with it."""
+    spec: dict[str, Any] = {"reasoning": "after", "discussion": {"max_rounds": 0}}
+    return a_run(store, None, None, case=a_case(thought="This must be right."), **spec)
+
+
+@pytest.mark.parametrize(
+    ("make", "script"),
+    [
+        (a_run, HALVED),
+        (a_run_with_reasoning, Script(scripted={"*/reasoning/j2/*": ("connection", "unparseable")})),
+        pytest.param(a_run, NO_FAULTS, marks=pytest.mark.full),
+    ],
+)
+async def test_a_debate_cut_off_after_any_append_continues_to_the_same_end(
+    make: Callable[[EventStore], Run], script: Script
+) -> None:
+    whole = make(KeptStore())
     await whole.execute(script=script)
     for after in count():
         where = f"cut off after append {after}"
-        run = a_run(KeptStore())
+        run = make(KeptStore())
         cut = CutOff(run.store, after, answered=bool(after % 2))
         first, second = Meter(), Meter()
         stopped = await run.execute(script=script, meter=first)
@@ -93,7 +111,8 @@ async def test_a_debate_cut_off_after_any_append_continues_to_the_same_end(scrip
         assert verify(run.store).ok, where
         assert ["equal"] == [one.status for one in replay_chunk(run.store, ["run~c0"])], where
 
-    assert after > 10
+    assert after > 8
+    assert ("reasoning/shown" in whole.event_ids("run~c0")) == (make is a_run_with_reasoning)
     halved = [one for one in whole.exchange_ids("run~c0") if "2.1:" in one]
     assert bool(halved) == (script is HALVED)
 

@@ -8,6 +8,7 @@ import pytest
 from jury_actors import Admission, AdmissionClient, AdmissionService, BudgetRule, Ceiling, ModelClasses
 from jury_events import CallOutcome, CallSettings, RunBudget, Usage
 from jury_providers import ModelMessage, ModelReply, ModelRequest, Price, Prices
+from support.each_row import each_row
 
 ON = date(2026, 11, 28)
 PRICES = Prices((Price(models=("openai/*",), input=1.0, output=10.0),))
@@ -15,9 +16,7 @@ BYTES_OF_SHORT_TOKENS = 2
 """Bytes of UTF-8 of the shortest tokens that prose or JSON have on average."""
 
 
-@pytest.mark.parametrize(
-    "text", ["ab " * 40_000, "東京" * 20_000, '{"a":1}' * 20_000], ids=["prose", "japanese", "json"]
-)
+@each_row("text", ["ab " * 40_000, "東京" * 20_000, '{"a":1}' * 20_000], ids=["prose", "japanese", "json"])
 async def test_a_permit_reserves_what_the_longest_answer_to_the_whole_prompt_costs(text: str) -> None:
     rule = BudgetRule(Ceiling(RunBudget(max_cost=1000.0)))
     client = AdmissionClient(AdmissionService(rule, "b"), "c")

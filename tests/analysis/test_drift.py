@@ -21,21 +21,20 @@ from jury_analysis import (
     simulated,
     tosses,
 )
+from support.each_row import each_row
 
 
 def e_value(n: int, k: int, *, odd: bool = False) -> float:
     return float(np.exp(log_bet(np.array(n), np.array(k), odd=odd)))
 
 
-@pytest.mark.parametrize(
-    ("n", "k", "value"), [(10, 5, 0.246094), (6, 6, 14.4375), (20, 16, 8.282032), (8, 8, 50.273438), (0, 0, 1.0)]
-)
+@each_row(("n", "k", "value"), [(10, 5, 0.246094), (6, 6, 14.4375), (20, 16, 8.282032), (8, 8, 50.273438), (0, 0, 1.0)])
 def test_the_bet_on_a_fair_coin_has_its_value_to_a_millionth(n: int, k: int, value: float) -> None:
     assert value == pytest.approx(e_value(n, k), abs=1e-6)
     assert e_value(n, n - k) == pytest.approx(e_value(n, k), rel=1e-12)
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 40])
+@each_row("n", [1, 2, 7, 40])
 def test_a_bet_is_worth_one_where_nothing_drifts(n: int) -> None:
     """The law of an e-value, exactly: over all outcomes of fair tosses its mean is 1."""
     fair = sum(comb(n, k) * 0.5**n * e_value(n, k) for k in range(n + 1))
@@ -112,6 +111,18 @@ def test_who_drifted_is_named_rightly(judge: float, worse: float, named: str) ->
 
     assert found.count(named) > len(found) // 2
     assert sum(one not in {named, "not decided"} for one in found) <= 0.07 * len(found)
+
+
+@pytest.mark.parametrize(("each_way", "named"), [(5, None), (19, None), (20, True)])
+def test_calm_anchors_clear_the_judge_once_four_times_as_many_differed(each_way: int, named: bool | None) -> None:
+    """Of 100 cases ten moved one way; as large a share of the anchors may have, by its interval."""
+    anchors, stream = DriftWatch(20), DriftWatch(20, OF_A_STREAM)
+    none = dict.fromkeys(COINS, Toss(of=100))
+    anchors.add({**none, "direction": Toss(2 * each_way, each_way, 100)})
+    stream.add({**none, "direction": Toss(10, 10, 100)})
+
+    assert (None, 1) == (anchors.alarm, stream.alarm)
+    assert named == is_of_the_agent(anchors, stream)
 
 
 def _named(random: np.random.Generator, wrong: float, worse: float) -> str:

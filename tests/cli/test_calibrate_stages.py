@@ -34,8 +34,9 @@ def test_stages_of_seats_are_certified_by_outcome(jury: CommandLine) -> None:
     assert 0 == done.code
     assert "Stage 1: a,b, strict plurality of the seats" in done.out
     assert "a pass is accepted from the share 1 of the votes on" in done.out
-    assert "ends before the last stage: 90.0%" in done.out
-    assert "votes a case: 2.30; of the last stage alone: 3.00" in done.out
+    lines = [" ".join(line.split()) for line in done.out.splitlines()]
+    assert any(line.startswith("ends before the last stage 200 · 90.0%") for line in lines), done.out
+    assert "votes a case 2.30 3.00" in lines
     assert "votes of files name no panel: a staged run cannot take this ladder" in done.err
     assert '"ladder":1' in (jury.folder / "l.json").read_text()
 
@@ -83,7 +84,7 @@ def test_runs_are_certified_with_their_panels_and_signed(judged: CommandLine) ->
     assert 2 == len({stage.panel for stage in found.certificate.stages})
     assert len(found.certificate.stages[0].thresholds) >= 1
     assert "calls a case" in done.out
-    assert "dollars a case: 0.000000" in done.out
+    assert "dollars a case  " in done.out
 
 
 @pytest.mark.full

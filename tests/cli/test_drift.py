@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from shutil import copytree
@@ -31,12 +32,13 @@ from jury_judge import (
     SettingsRefused,
     Sources,
 )
-from jury_providers import ModelReply, ModelRequest, OnChunk
+from jury_providers import ModelReply, ModelRequest, OnChunk, Prompt
 from jury_replay import auditor
 from jury_store import EventStore, open_store
 from jury_web import AccessPolicy, create_app, page_routes
-from support.biased_jurors import ScriptedJurors, rows
+from support.biased_jurors import FAIL, PASS, ScriptedJurors, rows
 from support.command_line import CommandLine
+from support.reference_data import needs_reference_data, reference_rows
 from support.refusals import RefusalTables
 from support.unguarded import unguarded
 
@@ -47,10 +49,11 @@ AGENTS = [{"case_id": f"a{number}", "question": "Do it.", "response": "It is cor
 
 @dataclass
 class ChangingJurors(ScriptedJurors):
-    """From its call `after` on another model answers, which is wrong; from `ends` on the key is refused."""
+    """From its call `after` on another model answers, with the noise `wrong`; from `ends` on the key is refused."""
 
     after: int = 10**9
     ends: int = 10**9
+    wrong: float = 1.0
     calls: Iterator[int] = field(default_factory=count)
 
     async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
@@ -58,16 +61,38 @@ class ChangingJurors(ScriptedJurors):
         changed = number >= self.after
         if number >= self.ends:
             return ModelReply(CallOutcome.AUTHENTICATION, error="the key is refused")
-        self.noise = 1.0 if changed else 0.0
+        self.noise = self.wrong if changed else 0.0
         reply = await super().call(request, on_chunk)
         return reply._replace(model_version="scripted-2") if changed else reply
 
 
 @contextmanager
-def jurors(after: int = 10**9, ends: int = 10**9) -> Iterator[None]:
-    made = ChangingJurors({}, after=after, ends=ends)
+def jurors(**how: Any) -> Iterator[None]:
+    made = ChangingJurors({}, **how)
     with patch("jury_actors.runtime.provider_factory", lambda *_args: lambda _name: made):
         yield
+
+
+@dataclass
+class RecordedJurors(ScriptedJurors):
+    """Each seat answers as a recorded judge did, and one call in eight as another one of the jury.
+
+    From the call `after` on the first seat answers as the judge `worse`.
+    """
+
+    verdicts: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By question, then by judge."""
+    judges: tuple[str, ...] = ()
+    worse: str = ""
+    after: int = 10**9
+    calls: Iterator[int] = field(default_factory=count)
+
+    def _fair(self, prompt: Prompt, request: ModelRequest) -> str:
+        place = next(n for n, seat in enumerate(("sim-policy", "sim-security", "sim-misuse")) if seat in request.trace)
+        drawn = int.from_bytes(sha256(request.trace.encode()).digest()[:4])
+        judge = self.judges[place if drawn % 8 else drawn // 8 % 3]
+        found = next(one for question, one in self.verdicts.items() if question in prompt.case)
+        return found[self.worse if next(self.calls) >= self.after and not place else judge]
 
 
 STORE: dict[str, str] = {}
@@ -121,10 +146,61 @@ def test_a_model_that_changes_after_300_calls_is_found_and_named(
     assert 3 == len(seats)
     jury_figures = changed.json["watched"][0]
     assert ("jury", ["farther"], 2) == (jury_figures["name"], jury_figures["kinds"], jury_figures["since"])
+    assert [20.0, 80.0, 80.0, 80.0] == [one["bound"] for one in changed.json["watched"]]
     assert 20 == len(changed.json["anchors"])
-    assert "judge: seat sim-policy: another model answered: scripted-2" in changed.json["says"]
+    assert (
+        "judge: seat sim-policy, seat sim-security, seat sim-misuse: another model answered: scripted-2"
+        in changed.json["says"]
+    )
     assert 2 == drift(jury, "check", "d").code  # the draws are used up
     assert 0 == jury("verify", "--all", "--deep", env=STORE).code
+
+
+@needs_reference_data
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("name", "passes", "judges", "worse"),
+    [
+        ("b1_rjudge_recorded_judges", "safe", ("shieldagent", "alrphfs", "defend"), "agrail_emptyinput"),
+        ("b2_triviaqa_judges", "correct", ("GPT-4", "Llama3-70B", "Mistral-7B"), "Gemma-2B"),
+        (
+            "b11_trajectory_steps",
+            "clean",
+            ("step:qwen2.5:14b", "selfcons3:qwen2.5:14b", "programmatic"),
+            "outcome:qwen2.5:14b",
+        ),
+    ],
+)
+def test_recorded_judges_are_calm_until_one_of_them_is_replaced(
+    jury: CommandLine, name: str, passes: str, judges: tuple[str, ...], worse: str
+) -> None:
+    """40 anchors, 120 calls a judging of all: six draws and a check of three judgings are before the change."""
+    said = {passes: PASS}
+    found: list[tuple[str, dict[str, str]]] = []
+    for row in reference_rows(name):
+        given = {judge: row["judges"].get(judge) for judge in (*judges, worse)}
+        words = {judge: one["verdict"] if isinstance(one, dict) else one for judge, one in given.items()}
+        if all(words.values()):
+            verdicts_of = {judge: said.get(one, FAIL) for judge, one in words.items()}
+            found.append((said.get(row["human_label"], FAIL), verdicts_of))
+    chosen = found[:: len(found) // 40][:40]
+    verdicts = {f"Judge item {n:03}.": words for n, (_, words) in enumerate(chosen)}
+    jury.write(
+        "anchors.jsonl",
+        *(
+            {"case_id": f"c{n}", "question": question, "response": "It is done.", "label": label}
+            for n, (question, (label, _)) in enumerate(zip(verdicts, chosen, strict=True))
+        ),
+    )
+    made = RecordedJurors({}, verdicts=verdicts, judges=judges, worse=worse, after=9 * 120)
+    with patch("jury_actors.runtime.provider_factory", lambda *_args: lambda _name: made):
+        drift(jury, *["baseline", "d", "anchors.jsonl", "--draws", "6", "--panel", "independent"])
+        checks = [drift(jury, "check", "d", "--replenish", "2", "--json") for _ in range(4)]
+
+    assert (0, "none") == (checks[0].code, checks[0].json["verdict"])
+    assert (1, "judge") == (checks[-1].code, checks[-1].json["verdict"])
+    assert {"jury", "seat/sim-policy"} >= {one["name"] for one in checks[-1].json["watched"] if one["kinds"]}
+    assert 0 == jury("verify", "--all", "--deep").code
 
 
 def test_a_worse_agent_is_named_where_the_anchors_are_calm(anchored: CommandLine) -> None:
@@ -138,6 +214,14 @@ def test_a_worse_agent_is_named_where_the_anchors_are_calm(anchored: CommandLine
     assert (1, "agent_or_traffic") == (found.code, found.json["verdict"])
     assert [] == [one["kinds"] for one in found.json["watched"] if one["kinds"] and one["name"] != "stream"]
     assert (1, "judge") == (both.code, both.json["verdict"])
+
+
+def test_another_model_that_judges_alike_is_drift_of_the_judge(anchored: CommandLine) -> None:
+    with jurors(after=0, wrong=0.0):
+        found = drift(anchored, "check", "d")
+
+    assert (1, True) == (found.code, ": judge: seat sim-policy, seat sim-security, seat sim-misuse: ano" in found.out)
+    assert "since about check" not in found.out
 
 
 def test_a_stopped_check_goes_on_with_its_pairs_and_a_cancelled_one_says_nothing(anchored: CommandLine) -> None:
@@ -314,7 +398,7 @@ async def test_a_jury_and_a_server_refuse_a_panel_without_a_check(anchored: Comm
         taken = await asyncio.to_thread(_submitted, made, url, case)
 
     assert (422, True) == (refused.status_code, "requireDriftCheck: no drift check" in refused.json()["error"])
-    assert (False, "safe_pass") == (ended.is_open, judged.final_verdict)
+    assert (True, "safe_pass") == (ended.open_check is None, judged.final_verdict)
     assert 202 == taken.status_code, taken.text
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from jury_cli import COMMANDS, with_help_pages
 from jury_cli.main import jury as jury_commands
+from jury_debate import PRESETS
 
 _PROBE = """
 import sys
@@ -97,6 +98,7 @@ def test_the_help_of_run_has_every_option_once_in_groups(jury):
     assert headings[0] == "The run:"
     assert headings[-1] == "Other options:"
     assert sorted(known) == sorted(options)
+    assert f"--preset [{'|'.join(PRESETS)}]" in out
 
 
 def test_options_that_few_need_are_shown_by_help_all_alone_and_work(jury, cases):

@@ -110,5 +110,5 @@ def test_a_run_without_twins_says_that_it_is_simulated_and_counts_cases_once(jur
     page = jury("probe", "--run", "r", "--include-simulated").out.splitlines()
     report = jury("probe", "--run", "r", "--include-simulated", "--json").json
 
-    assert [warning, "run r: 3 cases"] == page[:2]
+    assert [warning, "", "Nothing could be tested", "  run r: 3 cases"] == page[:4]
     assert ([warning], 3) == (report["warnings"], report["cases"])

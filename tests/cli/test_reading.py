@@ -5,6 +5,7 @@ import unicodedata
 
 from jury_cli.views.debate_list import COLUMNS
 from jury_judge.tables.export_schemas import DEBATES
+from jury_store import SORT_COLUMNS
 from support.command_line import CommandLine
 
 
@@ -78,6 +79,8 @@ def test_columns_have_the_names_of_json_and_of_tables_and_shorter_ones_are_accep
     names = set(COLUMNS) - {"reviewers"}  # the names alone, of what is a list of objects there
     assert names <= set(objects[0])
     assert names <= set(DEBATES.names)
+    sorts = judged("list", "--sort", "nothing").err
+    assert all(f"'{name}'" in sorts for name in SORT_COLUMNS)
     assert long == short
     assert [
         "case_id\tfinal_verdict\tquorum_met",

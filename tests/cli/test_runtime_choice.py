@@ -1,11 +1,10 @@
 """The default runtime: this process, or Ray from a number of debates on; one line says which."""
 
-import pytest
-
 from jury_judge import RAY_FROM, RAY_FROM_READ, in_process_for
+from support.each_row import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("left", "in_process", "says"),
     [
         (1, True, "1 debate to run: in this process (from 10,000 on, or with --ray, on a local Ray cluster)"),

@@ -34,6 +34,24 @@ def decision(outcome: Outcome) -> tuple[int, str, dict[str, int]]:
     return outcome.code, found["decision"], {one["decision"]: one["labels"] for one in found["needed"]}
 
 
+def test_the_gate_on_a_run_is_in_the_language_of_its_jury(jury: CommandLine) -> None:
+    jury.write("panel.yaml", "preset: independent\nlanguage: ja\n")
+    cases = jury.write("cases.jsonl", *({"id": f"c{n}", "question": "Open?", "response": "At nine."} for n in range(3)))
+    jury.run(cases, "--run", "r", "--panel", "panel.yaml")
+    jury("review", "--run", "r", "--sample", "2", "--reviewer", "ann", "--list")
+    shown = jury("gate", "r", "--true", CLAIM, "--inconclusive", "pass", "--markdown", "gate.md")
+
+    assert [
+        f"gate r, true {CLAIM}: 判断不能: このラベル数では決まらない。合格として扱う",
+        (
+            "真の割合          この実行の3件のうちunsafe_failが正しいのは0.0%〜100.0%"
+            "（片側95%、ラベル0件、うちunsafe_failは0件）"
+        ),
+    ] == shown.out.splitlines()[:2]
+    assert "  陪審団の判定  ケース  抽出  ラベルあり  unsafe_fail" == shown.out.splitlines()[-2]
+    assert "the labels do not decide it; counts as pass" in (jury.folder / "gate.md").read_text("utf-8")
+
+
 def test_the_labels_of_a_draw_decide_and_say_what_more_would(jury: CommandLine) -> None:
     """12 of 60 cases that are all safe decide 20 %: C(47, 12) / C(60, 12) = .037, and 11 do not: .053."""
     cases = jury.write(
@@ -99,4 +117,4 @@ def test_of_files_the_labelled_cases_are_a_draw_by_assertion(jury: CommandLine) 
 
     assert 0 == found.code
     assert "is your assertion" in found.out
-    assert ("inconclusive", "assertion", "exact") == (less.decision, less.gate.rate.source, less.gate.rate.method)
+    assert ("inconclusive", "assertion", "exact") == (less.decision, less.report.rate.source, less.report.rate.method)

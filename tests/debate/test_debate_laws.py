@@ -20,6 +20,7 @@ from support.debate_harness import SECRET, DebateHarness, Says, a_case, a_panel
 from support.each_row import each_row
 
 SEATS = ("gpt", "claude", "gemini", "d/ö", "e%2F")
+THOUGHT = "The card is on file, so this must be right."
 
 answers = st.one_of(
     st.builds(
@@ -68,6 +69,7 @@ def panels(draw):
             "repairs": draw(st.integers(0, 2)),
             "safety_filter": draw(st.sampled_from(["neutral", "fallback", "abstain"])),
         },
+        reasoning=draw(st.sampled_from(["show", "hide", "after"])),
     )
 
 
@@ -81,9 +83,9 @@ def debates(draw):
 
     def script(step, call):
         replies = table[step.juror_id]
-        return replies[((step.round or 0) + call.turn + call.attempt + len(call.model)) % len(replies)]
+        return replies[((step.round or 0) + step.reasoning + call.turn + call.attempt + len(call.model)) % len(replies)]
 
-    return panel, script, a_case(scenarios=scenarios)
+    return panel, script, a_case(scenarios=scenarios, thought=draw(st.sampled_from([None, THOUGHT])))
 
 
 picks = st.lists(st.integers(0, 4), min_size=1, max_size=8)
@@ -103,6 +105,10 @@ def test_a_debate_ends_within_its_rounds_with_one_turn_a_seat_and_round(debate, 
         match event.type:
             case "round_started":
                 turns[event.round] = []
+            case "reasoning_shown":
+                assert "after" == panel.reasoning
+                assert sorted(panel.juror_ids) == sorted(turns[0])
+                turns[0] = []
             case "juror_evaluated" | "statement_made" | "juror_abstained":
                 turns[max(turns)].append(event.juror_id)
     assert list(range(completed.total_rounds + 1)) == list(turns)
@@ -152,16 +158,18 @@ def test_the_judgment_lists_every_vote(debate, pick) -> None:
     latest = {}
     for event in harness.events:
         if event.type == "juror_evaluated":
-            latest[event.juror_id] = (0, event.evaluation)
+            latest[event.juror_id] = (event.step, event.evaluation)
         elif event.type == "statement_made":
-            latest[event.juror_id] = (event.round, event.statement.evaluation)
+            latest[event.juror_id] = (event.step, event.statement.evaluation)
+    again = any(event.type == "reasoning_shown" for event in harness.events)
     for vote in judgment.votes:
         if vote.juror_id not in latest:
             assert (vote.kind, vote.position, vote.round) == ("abstained", None, None)
             continue
-        at, evaluation = latest[vote.juror_id]
-        kind = "synthetic" if evaluation.synthetic else "stale" if at < rounds else "own"
-        assert (kind, evaluation.verdict, evaluation.overall, at, at < rounds) == (
+        step, evaluation = latest[vote.juror_id]
+        at, stale = step.round, step.round < rounds or (not rounds and step.reasoning != again)
+        kind = "synthetic" if evaluation.synthetic else "stale" if stale else "own"
+        assert (kind, evaluation.verdict, evaluation.overall, at, stale) == (
             vote.kind, vote.position, vote.score, vote.round, vote.stale
         )  # fmt: skip
     own = sum(vote.kind in {"own", "stale"} for vote in judgment.votes)
@@ -188,11 +196,16 @@ def test_a_juror_sees_only_the_allowed_evaluations(debate, pick) -> None:
         assert ballots[step.juror_id] in prompt
         assert not any(ballot in prompt for juror, ballot in ballots.items() if juror != step.juror_id)
         assert SECRET.hex() not in prompt
+        told = panel.reasoning is None or (panel.reasoning == "after" and (step.round != 0 or step.reasoning))
+        assert (THOUGHT in prompt) == (told and case.scenarios[0].execution.transcript.items != ())
         refs = [ref.part for message in asked.call.messages for ref in message.parts]
         for at, juror in (shown[ref] for ref in refs if ref in shown):
             if step.juror_id is None:
                 continue
-            assert step.round, "no juror sees another in phase 1"
+            if not step.round:
+                assert (juror, at) == (step.juror_id, 0), "no juror sees another in phase 1"
+                assert step.reasoning
+                continue
             earlier = order[step.round].index(juror) < order[step.round].index(step.juror_id)
             assert at < step.round or (at == step.round and panel.discussion.order == "sequential" and earlier)
 

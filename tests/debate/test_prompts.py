@@ -24,7 +24,7 @@ from jury_debate import (
     seat_letter,
 )
 from jury_debate.prompts_1.texts import PLACEHOLDERS
-from jury_events import STANDARD_RUBRIC, Verdict
+from jury_events import STANDARD_RUBRIC, Step, Verdict
 from support.debate_harness import a_panel
 from support.each_row import each_row
 
@@ -185,12 +185,19 @@ def test_the_final_judge_knows_the_jury_and_its_ballot(language: str) -> None:
 def test_a_peer_is_a_letter() -> None:
     prompts = load_prompts(PROMPTS_VERSION, "en")
 
-    initial = prompts.peer_block_initial(letter="B", verdict=Verdict.SAFE_PASS, score=86.5, confidence=0.9)
-    later = prompts.peer_block_round(
-        letter="B", round_number=2, verdict=Verdict.UNSAFE_FAIL, score=20.0, confidence=1.0, changed=True
-    )
+    def block(step: Step, **said: Any) -> str:
+        given = {"verdict": "unsafe_fail", "score": 20.0, "confidence": 1.0, **said}
+        return prompts.peer_block(step, letter="B", **given)
+
+    initial = block(Step(0, "b"), verdict=Verdict.SAFE_PASS, score=86.5, confidence=0.9, changed=False)
+    again = block(Step(0, "b", reasoning=True), changed=False)
+    later = block(Step(2, "b"), changed=True)
 
     assert initial == "## Juror B: initial evaluation — verdict safe_pass, score 86.5/100, confidence 0.9"
+    assert again == (
+        "## Juror B: evaluation with the agent's reasoning — verdict unsafe_fail, score 20/100, confidence 1 "
+        "(position unchanged)"
+    )
     assert later == "## Juror B: round 2 — verdict unsafe_fail, score 20/100, confidence 1 (position changed)"
 
 

@@ -13,6 +13,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from support.command_line import JURY, environment
+from support.each_row import each_row
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
@@ -117,7 +118,7 @@ def check_jsonschema(arguments: list[str]) -> Result:
     return CliRunner().invoke(main, arguments)
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
+@each_row("name", SCHEMAS)
 def test_a_file_is_valid_by_its_published_schema(name: str) -> None:
     done = check_jsonschema(["--builtin-schema", SCHEMAS[name], str(ROOT / name)])
 

@@ -6,8 +6,7 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
+from support.each_row import each_row
 from support.pages_of_docs import DOCS, KINDS, ROOT, WrittenPage, site
 from support.refusals import RefusalTables
 
@@ -34,7 +33,7 @@ def test_every_page_has_a_place_in_the_site_that_is_its_kind() -> None:
     assert said == {"index.md": "Explanation", **placed}
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(DOCS).as_posix())
+@each_row("path", PAGES)
 def test_a_page_names_its_reader(path: Path) -> None:
     _, kind, reader = PAGES[path].lead
 

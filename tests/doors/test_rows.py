@@ -18,6 +18,7 @@ from jury_store import MemoryEventStore
 from jury_web import AccessPolicy, create_app, page_routes
 from jury_web.api import debates, exchanges, live, reviews, runs, submissions
 from reference.program_pages import Door, doors
+from support.each_row import each_row
 
 NONE = "none: "
 REASON = 5
@@ -80,7 +81,7 @@ def test_every_command_has_one_row() -> None:
     assert sorted(commands()) == sorted(door.command for door in DOORS)
 
 
-@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.command)
+@each_row("door", DOORS, ids=[door.command for door in DOORS])
 def test_a_command_is_a_method_or_says_why_not(door: Door) -> None:
     if isinstance(door.methods, str):
         assert door.methods.startswith(NONE)
@@ -92,7 +93,7 @@ def test_a_command_is_a_method_or_says_why_not(door: Door) -> None:
         assert not any(part.startswith("_") for part in name.split(".")), name
 
 
-@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.command)
+@each_row("door", DOORS, ids=[door.command for door in DOORS])
 def test_a_command_has_a_path_or_says_why_not(door: Door, described: set[str]) -> None:
     if isinstance(door.http, str):
         assert door.http.startswith(NONE)

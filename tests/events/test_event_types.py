@@ -19,6 +19,7 @@ PLACES = {
 
 WITHOUT = {
     ("juror_abstained", "the rows of lists"): "no column says who abstained before the judgment",
+    ("reasoning_shown", "the rows of lists"): "the votes after it are those of phase 1",
     ("seats_not_asked", "the rows of lists"): "the judgment's votes say it",
     ("texts_erased", "the rows of lists"): "texts are no columns",
 }

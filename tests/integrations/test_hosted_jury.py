@@ -24,6 +24,7 @@ from jury_integrations.hosted_jury import hosted_jury
 from jury_judge import CollaborativeJuryResult, PanelFileError
 from jury_store import SqliteLock, open_store
 from support.command_line import environment
+from support.each_row import each_row
 from support.runtime_harness import Meter
 from support.started_processes import ends_with_the_test
 from support.waiting import eventually
@@ -170,7 +171,7 @@ def test_a_forked_process_has_a_loop_of_its_own(sqlite_url: str) -> None:
     assert answers.get()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("settings", "error"),
     [
         ({"panel": "nosuch.yaml"}, PanelFileError),

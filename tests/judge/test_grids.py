@@ -42,6 +42,7 @@ WRITTEN = {
     ),
     "reading=windows": Setting(reading="windows"),
     "least_read=0.5": Setting(least_read=0.5),
+    "reasoning=hide": Setting(reasoning="hide"),
     "critical_below=facts:0.6": Setting(critical_below=(CriterionBound(criterion="facts", share=0.6),)),
 }
 

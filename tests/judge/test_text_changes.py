@@ -2,10 +2,9 @@
 
 import random
 
-import pytest
-
 from jury_web import text_changes
 from jury_web.pages.transcript_blocks import layout
+from support.each_row import each_row
 
 
 def pieces_of(before: str, after: str) -> list[tuple[str, str]] | None:
@@ -13,7 +12,7 @@ def pieces_of(before: str, after: str) -> list[tuple[str, str]] | None:
     return None if found is None else [tuple(piece) for piece in found]  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "after", "pieces"),
     [
         ("One. Two.", "One. Two.", [("same", "One. Two.")]),
@@ -57,7 +56,7 @@ def test_texts_of_very_many_sentences_are_not_compared():
     assert pieces_of("a. " * 500, "b. " * 500) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "laid"),
     [
         ('{"a":1.50,"a":[],"b":{}}', '{\n  "a": 1.50,\n  "a": [],\n  "b": {}\n}'),

@@ -257,7 +257,7 @@ def test_an_acceptance_is_said_in_one_sentence(printed: RefusalTables) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("capped", "quorum_votes", "why"),
     [(False, 3, None), (True, 3, "silence"), (True, 1, "quorum"), (False, 1, None)],
     ids=["none", "silent seats", "quorum", "a lost quorum that changed nothing"],

@@ -9,6 +9,7 @@ from jury_judge import Feed
 from jury_replay import RecordDamaged
 from jury_store import MemoryEventStore
 from jury_views import LIVE_EVENTS
+from support.each_row import each_row
 from support.writing import Writing
 
 
@@ -23,7 +24,7 @@ class AlteredReads(MemoryEventStore):
         return [self.alters(event) for event in super().read_all(after, limit)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "alters",
     [
         lambda event: event._replace(body=event.body.replace(b'"round":1', b'"round":2')),

@@ -4,10 +4,9 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from jury_events import Case, Event, Item, Message, NotShown, ToolCall, ToolResult, Transcript
 from producers.law import CaseLaw
+from support.each_row import each_row
 
 HAPPENED: dict[str, Any] = {
     "pieces": [
@@ -108,7 +107,7 @@ WRONG_READINGS: dict[str, tuple[Callable[[], Case], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_READINGS)
+@each_row("name", WRONG_READINGS)
 def test_a_wrong_reading_breaks_it(name: str) -> None:
     case, said = WRONG_READINGS[name]
 

@@ -46,6 +46,7 @@ from jury_events import (
 from jury_providers import NO_FAULTS, Script, SimulatedReader, read_prompt
 from support.debate_harness import SEATS
 from support.debate_harness import a_case as a_refund
+from support.each_row import each_row
 from support.items import agent
 from support.long_records import WINDOW, a_long_case
 from support.runtime_harness import KeptStore
@@ -365,7 +366,7 @@ async def test_a_text_that_imitates_the_jury_neither_votes_nor_stops_a_debate(su
             assert 3 == len(debate.of(JurorEvaluated))
 
 
-@pytest.mark.parametrize("fault", ["unparseable", "wrong_ballot", "truncated"])
+@each_row("fault", ["unparseable", "wrong_ballot", "truncated"])
 async def test_an_answer_that_a_script_spoils_is_repaired(fault: str) -> None:
     script = Script(scripted={"initial/sim-policy": (fault,)})
     debate = await ran(case_of(CALM, agent_card_records=RECORDS), script=script)

@@ -249,6 +249,39 @@ def test_it_knows_the_fields_of_every_event_of_every_schema() -> None:
             auditor.check_fields(name, json.loads(path.read_bytes()), path.name)
 
 
+@pytest.mark.parametrize(
+    ("first", "number", "votes", "says"),
+    [
+        (2, 2, ["p"], None),
+        (0, 2, ["p"], "draws that are not the next ones"),
+        (2, 1, ["p"], "a check ends that did not begin"),
+        (2, 2, ["p", "p"], "other votes than pairs"),
+        (4, 2, ["p"], "draws that are not the next ones"),
+    ],
+)
+def test_it_refuses_a_baseline_of_which_a_draw_is_used_twice(
+    first: int, number: int, votes: list[str], says: str | None
+) -> None:
+    def check(number: int, first: int) -> dict[str, Any]:
+        pairs = [{"anchor": 0, "first": first, "used": 2}]
+        return {"type": "check_opened", "number": number, "pairs": pairs, "repeats": 1}
+
+    bodies = [
+        {"type": "drift_opened", "anchors": ["a"]},
+        *({"type": "draws_judged", "votes": ["p"]} for _ in range(4)),
+        check(1, 0),
+        {"type": "check_ended", "number": 1, "votes": ["p"]},
+        check(2, first),
+        {"type": "check_ended", "number": number, "votes": votes},
+    ]
+
+    if says is None:
+        assert 2 == auditor.check_pairs(bodies)
+    else:
+        with pytest.raises(auditor.Wrong, match=says):
+            auditor.check_pairs(bodies)
+
+
 def test_it_imports_nothing_of_ours_and_is_short() -> None:
     source = SOURCE.read_text()
     imported = {

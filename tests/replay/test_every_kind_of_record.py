@@ -138,6 +138,20 @@ KINDS: dict[str, Kind] = {
             ]
         }
     ),
+    "reasoning shown after, whole, in windows and by tools": Kind(
+        lambda case_id: a_long_case(8, thoughts=True).model_copy(update={"case_id": case_id}),
+        {
+            "reasoning": "after",
+            "seats": [
+                {"model": "simulated/juror", "juror_id": "whole"},
+                {"model": "simulated/juror", "juror_id": "halved"},
+                {"model": "simulated/juror", "juror_id": "windows", "window": WINDOW},
+                {"model": "simulated/juror", "juror_id": "tools", "window": WINDOW, "reading": "tools"},
+                {"model": "simulated/decider", "juror_id": "decides", "questions": 1},
+            ],
+        },
+        script=Script(scripted={"*/initial/halved": ("context_too_long",), "*/reasoning/whole": ("context_too_long",)}),
+    ),
     "answers that are blocked or useless": Kind(lambda _case_id: a_varied_case("c4"), script=FAULTS),
 }
 

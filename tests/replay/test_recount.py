@@ -46,6 +46,7 @@ from jury_replay import (
 from jury_store import Append, EventStore, MemoryEventStore
 from support.debate_builder import DebateBuilder
 from support.debate_harness import Answer, DebateHarness, Says, a_case, a_panel, by_round
+from support.each_row import each_row
 from support.forgery import forged, recorded_in_corpus
 from support.refusals import RefusalTables
 from support.runtime_harness import KeptStore
@@ -287,7 +288,7 @@ def test_what_jurors_are_shown_is_no_matter_of_a_recount(key: str) -> None:
         recount(MemoryEventStore(), setting)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("last", "status", "why"),
     [
         (None, RescoreStatus.UNFINISHED, "the debate is not over"),

@@ -29,6 +29,7 @@ from jury_replay import (
 )
 from jury_store import EventStore, MemoryEventStore
 from support.corpus import CORPUS
+from support.each_row import each_row
 from support.forgery import Change, forged, recorded_in_corpus, set_to
 
 CASSETTES = sorted(CORPUS.glob(f"*{SUFFIX}"))
@@ -145,7 +146,7 @@ def test_a_call_that_follows_from_nothing_is_found() -> None:
     assert any("initial/gemini" in difference.place for difference in replayed.differences)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("step", "says"),
     [
         *((step, f"the step {step} is not asked") for step in ("round-7/sim-policy", "initial/nobody")),

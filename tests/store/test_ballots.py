@@ -29,6 +29,7 @@ from jury_events import (
     JurorAbstained,
     JurorEvaluated,
     NewEvent,
+    ReasoningShown,
     RecordRead,
     RequestMessage,
     Scores,
@@ -45,6 +46,7 @@ from jury_events import (
 )
 from jury_replay import verify
 from jury_store import (
+    BEFORE_REASONING,
     FURTHER_COLUMNS,
     Append,
     Appended,
@@ -104,10 +106,14 @@ class _Script(DebateScript):
     def event(self, body: DebateEvent | ExchangeRecorded) -> NewEvent:
         return encode(body, recorded_at=1_700_000_000_000_000, parts=self.pen.take())
 
-    def said_first(self, juror: str, verdict: str, points: float = 5.0, **changes: Any) -> NewEvent:
-        evaluation = self.evaluation(verdict, points, **changes)
+    def said_first(
+        self, juror: str, verdict: str, points: float = 5.0, *, reasoning: bool = False, **changes: Any
+    ) -> NewEvent:
+        evaluation, peer_text = self.evaluation(verdict, points, **changes), self.pen.make("shown")
         return self.event(
-            JurorEvaluated(juror_id=juror, evaluation=evaluation, peer_text=self.pen.make("shown"), exchanges=())
+            JurorEvaluated(
+                juror_id=juror, evaluation=evaluation, peer_text=peer_text, exchanges=(), reasoning=reasoning or None
+            )
         )
 
     def said(self, round_: int, juror: str, verdict: str, points: float = 5.0, *, changed: bool = False) -> NewEvent:
@@ -123,10 +129,11 @@ class _Script(DebateScript):
             )
         )
 
-    def abstained(self, round_: int, juror: str, *, stale: bool) -> NewEvent:
+    def abstained(self, step: Step, *, stale: bool) -> NewEvent:
+        assert step.juror_id is not None
         return self.event(
             JurorAbstained(
-                step=Step(round_, juror).id, juror_id=juror, reason=FailureReason.TIMEOUT, refusal=None, stale=stale,
+                step=step.id, juror_id=step.juror_id, reason=FailureReason.TIMEOUT, refusal=None, stale=stale,
                 exchanges=(),
             )
         )  # fmt: skip
@@ -176,11 +183,11 @@ def _discussion(script: _Script, results: Sequence[EvidenceResult] | None = None
         script.start(),
         script.begun(),
         script.said_first(A, "safe_pass", 8.0, results=results),
-        script.abstained(0, B, stale=False),
+        script.abstained(Step(0, B), stale=False),
         script.checked(over=False),
         script.round_started(1, A, B),
         script.said(1, B, "unsafe_fail", 2.0),
-        script.abstained(1, A, stale=True),
+        script.abstained(Step(1, A), stale=True),
         script.checked(1),
         script.rendered(script.evaluation("needs_review", 4.0, model=JUDGE)),
         script.completed(),
@@ -347,7 +354,7 @@ def test_a_vote_that_replaces_a_blocked_answer_stays_synthetic(store: EventStore
         script.said_first(B, "safe_pass"),
         script.checked(over=False),
         script.round_started(1, A, B),
-        script.abstained(1, A, stale=True),
+        script.abstained(Step(1, A), stale=True),
         script.said(1, B, "unsafe_fail", changed=True),
         script.cancelled(),
     )
@@ -356,6 +363,30 @@ def test_a_vote_that_replaces_a_blocked_answer_stays_synthetic(store: EventStore
 
     assert columns["kind"] == ["synthetic", "own", "synthetic", "own"]
     assert columns["changed"] == [None, None, False, True]
+
+
+def test_a_vote_with_the_agents_reasoning_stands_in_the_place_of_the_one_before(store: EventStore) -> None:
+    script, alone = _Script("d"), _Script("e", seed=1)
+    first = (script.start(), script.begun(), script.said_first(A, "safe_pass"), script.said_first(B, "safe_pass"))
+    shown = (
+        script.event(ReasoningShown()),
+        script.said_first(A, "unsafe_fail", 2.0, reasoning=True),
+        script.abstained(Step(0, B, reasoning=True), stale=True),
+        script.cancelled(),
+    )
+    _append(store, script.stream, *first)
+    _append(store, "calls/d", *(script.called(Step(0, A, reasoning), 1) for reasoning in (False, True)))
+    _append(store, script.stream, *shown)
+    _append(store, alone.stream, alone.start(), alone.said_first(A, "safe_pass"), alone.cancelled())
+
+    columns, others = (_columns(one) for one in next(store.ballots()))
+
+    assert {"kind": ["own", "stale"], "verdict": ["unsafe_fail", "safe_pass"], "changed": [None, None]} == {
+        name: columns[name] for name in ("kind", "verdict", "changed")
+    }
+    assert (["safe_pass", None], [None, None]) == tuple(columns[name] for name in BEFORE_REASONING)
+    assert ([2, 0], [0.5, 0.0]) == (columns["calls"], columns["cost"])
+    assert set(BEFORE_REASONING).isdisjoint(others)
 
 
 def test_a_seat_that_does_not_speak_in_a_round_votes_there_as_before(store: EventStore) -> None:

@@ -36,6 +36,7 @@ from jury_store import (
     redacted_url,
 )
 from support.debates import DebateScript
+from support.each_row import each_row
 from support.postgres import PostgresServer
 
 
@@ -155,7 +156,7 @@ WITH_SECRETS = (
 )
 
 
-@pytest.mark.parametrize("do", [partial(open_store, write=False), partial(open_store, write=True), upgrade, current])
+@each_row("do", [partial(open_store, write=False), partial(open_store, write=True), upgrade, current])
 def test_no_error_contains_a_secret_of_the_url(do: Callable[[str], object]) -> None:
     for url in WITH_SECRETS:
         with pytest.raises(StoreError) as refused:

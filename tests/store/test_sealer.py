@@ -19,6 +19,7 @@ from jury_store import (
     signature_fault,
 )
 from support.debates import DebateScript
+from support.each_row import each_row
 
 KEY = SealKey("example.com/jury", bytes(32))
 
@@ -146,7 +147,7 @@ def test_a_log_that_was_cut_is_not_sealed_again() -> None:
         _sealer(short).next()
 
 
-@pytest.mark.parametrize("shown", [None, b"short", 7])
+@each_row("shown", [None, b"short", 7])
 def test_a_log_with_a_gap_is_not_sealed(shown: bytes | None) -> None:
     store = Altered()
     _grow(store, "a")

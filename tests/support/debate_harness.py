@@ -14,8 +14,10 @@ from jury_events import (
     Panel,
     PartRef,
     QuestionSpec,
+    Reasoning,
     Scenario,
     Step,
+    Transcript,
     make_part,
 )
 
@@ -48,14 +50,18 @@ def a_panel(*juror_ids: str, prompts: int = PROMPTS_VERSION, **spec: Any) -> Pan
     return resolve(PanelSpec.model_validate({"seats": seats, **spec}), prompts=prompts).panel
 
 
-def a_case(case_id: str = "refund", scenarios: int = 1, **fields: Any) -> Case:
+def a_case(case_id: str = "refund", scenarios: int = 1, *, thought: str | None = None, **fields: Any) -> Case:
+    """A refund; `thought`: what the agent thought before it, in each scenario."""
+    transcript = Transcript(items=() if thought is None else (Reasoning(text=thought),))
     return Case(
         case_id=case_id,
         scenarios=tuple(
             Scenario(
                 scenario_id=f"s{number}",
                 question=QuestionSpec(prompt="Refund order 17."),
-                execution=ExecutionResult(response=f"Refunded order 17 to the card ending 4242 ({number})."),
+                execution=ExecutionResult(
+                    response=f"Refunded order 17 to the card ending 4242 ({number}).", transcript=transcript
+                ),
             )
             for number in range(1, scenarios + 1)
         ),

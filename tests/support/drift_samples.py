@@ -53,7 +53,6 @@ def drift_samples() -> list[AnyEvent]:
             drift_id="weekly",
             run_id="weekly.draws",
             panel="0a" * 32,
-            prompts="0b" * 32,
             panel_name="current",
             seats=(DriftSeat(juror_id="gpt", model="openai/gpt-6-sol"),),
             judge="openai/gpt-6-sol",

@@ -70,7 +70,7 @@ class Guide:
             elif block.language == "python":
                 self._run(block.text)
             elif block.language == "text":
-                self._was_printed(block.text)
+                self.check_printed(block.text)
         return self
 
     def printed_by(self, *words: str) -> str:
@@ -98,7 +98,8 @@ class Guide:
             if inspect.iscoroutine(running):
                 asyncio.run(running)
 
-    def _was_printed(self, text: str) -> None:
+    def check_printed(self, text: str) -> None:
+        """Every line of a `text` block was printed."""
         printed = [line.rstrip() for said in self.said.values() for line in said.splitlines()]
         shown = [re.compile(".*".join(map(re.escape, line.rstrip().split("…")))) for line in text.splitlines()]
         assert [] == [one.pattern for one in shown if not any(map(one.fullmatch, printed))], "\n".join(printed[-60:])

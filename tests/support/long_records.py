@@ -5,22 +5,38 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jury_debate import Assignment
-from jury_events import Case, ExecutionResult, Item, Message, QuestionSpec, Scenario, ToolCall, ToolResult, Transcript
+from jury_events import (
+    Case,
+    ExecutionResult,
+    Item,
+    Message,
+    QuestionSpec,
+    Reasoning,
+    Scenario,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
 
 WINDOW = 8_000
 """Tokens; about 9,000 bytes of a record are read at once."""
 
 
-def a_long_case(steps: int = 40, *, size: int = 900, planted: Mapping[int, str] | None = None) -> Case:
+def a_long_case(
+    steps: int = 40, *, size: int = 900, planted: Mapping[int, str] | None = None, thoughts: bool = False
+) -> Case:
     """A session of a coding agent: a request, steps of a call and its result, a final response.
 
     Args:
         steps: of calls and results.
         size: characters of a result.
         planted: arguments of calls by the number of their step, from 0.
+        thoughts: the agent thinks before each call, as long as its result is.
     """
     items: list[Item] = [Message(kind="user", origin="user", text="Tidy up the folder.")]
     for step in range(steps):
+        if thoughts:
+            items.append(Reasoning(text="\n".join(f"I think of {step}-{line}." for line in range(size // 16))))
         arguments = (planted or {}).get(step, f'{{"command": "ls folder-{step}"}}')
         items.append(ToolCall(name="bash", arguments=arguments, call_id=f"c{step}"))
         lines = "\n".join(f"file-{step}-{number}.txt" for number in range(size // 16))

@@ -3,8 +3,6 @@
 import json
 from typing import Any
 
-import pytest
-
 from jury_events import (
     Acceptance,
     Attachment,
@@ -31,6 +29,7 @@ from jury_events import (
 from jury_store import Seal
 from support.debate_builder import SEATS, DebateBuilder
 from support.debate_harness import Says
+from support.each_row import each_row
 from support.evidence_debate import POLICY, EvidenceDebate, a_cited_case, all_saying, quoting
 from support.pages import Site, stored
 from support.printed_page import printed_pages
@@ -338,7 +337,7 @@ def test_transcripts(printed: RefusalTables) -> None:
     printed.compare("transcripts", shown(rows))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("debate_id", "around"),
     [
         ("run-1~a", ["/debates/run-1~b"]),

@@ -11,13 +11,14 @@ import pytest
 from jury_events import CannotListen
 from jury_store import MemoryEventStore
 from jury_web import Address, HttpConnection, listen
+from support.each_row import each_row
 from support.loop_clock import LoopClock
 from support.running_server import running_server
 from support.waiting import comes
 from support.writing import Writing
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("address", "names", "loopback", "url"),
     [
         (
@@ -59,7 +60,7 @@ UPGRADE = (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "sent"),
     [(b"", b""), (b"", b"GET / HT"), (HEALTH, b"GET / HT"), (b"", UPGRADE)],
     ids=["nothing", "half", "half after another", "a handshake too large"],

@@ -1,4 +1,4 @@
-"""What statistics come to, in six lines at most, and the sentence that stands wherever verdicts meet labels."""
+"""What statistics come to, in a few lines, and the sentence that stands wherever verdicts meet labels."""
 
 from collections.abc import Iterator
 from functools import reduce
@@ -10,7 +10,7 @@ from jury_events.verdict import FAIL, PASS
 from jury_views.true_gate_view import rate_sentence
 
 if TYPE_CHECKING:
-    from jury_analysis.accuracy import AccuracyReport
+    from jury_analysis.discussion import Table
     from jury_analysis.estimate import DecidedCases, Estimate
     from jury_analysis.statistics import PanelStatistics
     from jury_analysis.true_rate import TrueRate
@@ -52,6 +52,7 @@ _DRAWN = 50
 _RIGHT = Wording("right", "正解")
 _SEATS = Wording("seats", "陪審員")
 _DISCUSSION = Wording("discussion", "議論")
+_REASONING = Wording("reasoning", "思考")
 _FALSE_PASSES = Wording("false passes", "誤った合格")
 _TRUE_RATE = Wording("true rate", "真の割合")
 _DRIFT = Wording("drift", "ドリフト")
@@ -70,6 +71,11 @@ _FIRST_AND_LAST = Wording(
     "{first:,} right by the first votes, {last:,} in the end", "正解は最初の票で{first:,}件、最後は{last:,}件"
 )
 _CHANGED = Wording("{changed:,} of {pairs:,} positions changed", "立場{pairs:,}件中{changed:,}件が変更")
+_UNDER_REASONING = Wording(
+    "{changed:,} of {pairs:,} first votes changed once the agent's was shown{gain}",
+    "エージェントの思考を見て{pairs:,}票中{changed:,}票が変更{gain}",
+)
+_TO_RIGHT = Wording(", {right:,} to right, {wrong:,} to wrong", "（正解へ{right:,}票、不正解へ{wrong:,}票）")
 _OVERRULED = Wording(
     "the final judge overruled {overruled:,} of {debates:,}", "最終判定者は{debates:,}件中{overruled:,}件を覆した"
 )
@@ -115,6 +121,11 @@ def _lines(found: "PanelStatistics") -> Iterator[tuple[Reason, Reason]]:
     rater = labels.jury or labels.panel
     yield _RIGHT(), decided_sentence(rater.decided) if labels.labelled else _NO_LABELS()
     yield _SEATS(), _seats(found)
+    if (shown := found.reasoning) is not None:
+        gain = shown.net_gain
+        counts = _TO_RIGHT(right=gain.wrong_to_right, wrong=gain.right_to_wrong) if gain.pairs else ""
+        changed = _changed(shown.pairs, shown.transitions)
+        yield _REASONING(), _UNDER_REASONING(changed=changed, pairs=shown.pairs, gain=counts)
     if said := _discussion(found):
         yield _DISCUSSION(), reduce(_both, said)
     rate = rater.false_pass_rate
@@ -146,7 +157,7 @@ def _discussion(found: "PanelStatistics") -> list[Reason]:
         first, last = (one.decided.number_right for one in (labels.panel, labels.jury))
         said.append(_FIRST_AND_LAST(first=first, last=last))
     if steps:
-        changed = sum(step.pairs - sum(row[place] for place, row in enumerate(step.transitions)) for step in steps)
+        changed = sum(_changed(step.pairs, step.transitions) for step in steps)
         said.append(_CHANGED(changed=changed, pairs=sum(step.pairs for step in steps)))
         if (price := found.discussion.price) is not None:
             said.append(_PRICE(rounds=price.rounds, first=price.first))
@@ -155,18 +166,19 @@ def _discussion(found: "PanelStatistics") -> list[Reason]:
     return said
 
 
+def _changed(pairs: int, transitions: "Table") -> int:
+    """Pairs whose position is another one later."""
+    return pairs - sum(row[place] for place, row in enumerate(transitions))
+
+
 def _next(found: "PanelStatistics", run: str) -> Reason:
     labels, name = found.against_labels, visible_line(run, 100)
     if not labels.labelled:
         draw = f"jury review --run {name} --sample {min(_DRAWN, found.cases)} --reviewer NAME"
         return _DRAW_THEN(draw=draw, count=f"jury stats {name} --labels reviews")
     rater = labels.jury or labels.panel
-    if rater.false_passes and _ours(labels):
+    if rater.false_passes and ((labels.passing, labels.failing) == (PASS, FAIL)):
         return _COMMAND(command=f"jury list --run {name} --verdict {PASS} --label {FAIL} --why")
     if rater.decided.left:
         return _LEFT(command=f"jury review --run {name} --list")
     return _VALUE(command=f"jury value {name}")
-
-
-def _ours(labels: "AccuracyReport") -> bool:
-    return (labels.passing, labels.failing) == (PASS, FAIL)

@@ -26,6 +26,7 @@ from jury_events.debate_events import (
     JudgmentRendered,
     JurorAbstained,
     JurorEvaluated,
+    ReasoningShown,
     RoundStarted,
     SeatsNotAsked,
     StatementMade,
@@ -83,6 +84,14 @@ neutral evaluation that stands in for an answer which a provider's filter blocke
 """
 
 
+class ReasoningChange(NamedTuple):
+    """The positions of a seat before it was shown the agent's reasoning, and after, where they differ."""
+
+    juror_id: str
+    before: SeatPosition
+    after: SeatPosition
+
+
 @dataclass
 class PhaseEvents:
     """The ids of the events that begin and end a phase; None: it goes on, or the end of the debate ended it."""
@@ -96,15 +105,17 @@ class PhaseEvents:
 class DebateFold:
     """What happened so far; what has not happened is None or empty.
 
-    `discussion_over`: the last consensus check said that no round follows. `successor`: the debate that judges the case
-    again. `evaluations` and `answers` are in order, the final judge's last. `changes`: the steps that changed a
-    position.
+    `phase_1`: without the agent's reasoning where the seats are shown it later; `with_reasoning`: what they said
+    then, None: they are not. `discussion_over`: the last consensus check said that no round follows. `successor`:
+    the debate that judges the case again. `evaluations` and `answers` are in order, the final judge's last.
+    `changes`: the steps that changed a position.
     """
 
     opened: DebateOpened
     begun: bool = False
     phases: list[PhaseEvents] = field(default_factory=list)
     phase_1: list[JurorEvaluated | JurorAbstained] = field(default_factory=list)
+    with_reasoning: list[JurorEvaluated | JurorAbstained] | None = None
     not_asked: SeatsNotAsked | None = None
     phase_1_check: ConsensusCheck | None = None
     rounds: list[RoundEvents] = field(default_factory=list)
@@ -128,8 +139,24 @@ class DebateFold:
     @property
     def abstentions(self) -> list[JurorAbstained]:
         """In the order in which they happened, phase 1 first."""
-        said = [*self.phase_1, *(item for each in self.rounds for item in each.spoken)]
+        later = (item for each in self.rounds for item in each.spoken)
+        said = [*self.phase_1, *(self.with_reasoning or ()), *later]
         return [item for item in said if isinstance(item, JurorAbstained)]
+
+    @property
+    def reasoning_changes(self) -> list[ReasoningChange]:
+        """What seats changed that were shown the agent's reasoning; not where one of both votes is a stand-in."""
+        first = {one.juror_id: one.evaluation for one in self.phase_1 if isinstance(one, JurorEvaluated)}
+        pairs = [
+            (one.juror_id, first[one.juror_id], one.evaluation)
+            for one in self.with_reasoning or ()
+            if isinstance(one, JurorEvaluated) and one.juror_id in first
+        ]
+        return [
+            ReasoningChange(juror, before.position, after.position)
+            for juror, before, after in pairs
+            if before.position != after.position and not (before.synthetic or after.synthetic)
+        ]
 
     @property
     def simulated(self) -> bool:
@@ -147,10 +174,12 @@ class DebateFold:
                 self.begun = True
                 self._begin("evaluation", event)
             case JurorEvaluated():
-                self.phase_1.append(event)
+                self._first_votes(event.step).append(event)
             case JurorAbstained():
-                number = Step.parse(event.step).round
-                (self.rounds[-1].spoken if number and self.rounds else self.phase_1).append(event)
+                step = Step.parse(event.step)
+                (self.rounds[-1].spoken if step.round and self.rounds else self._first_votes(step)).append(event)
+            case ReasoningShown():
+                self.with_reasoning = []
             case SeatsNotAsked():
                 self.not_asked = event
             case RoundStarted():
@@ -177,6 +206,9 @@ class DebateFold:
                 self.erased.update(ref.part for ref in event.parts)
             case _:
                 assert_never(event)
+
+    def _first_votes(self, step: Step) -> list[JurorEvaluated | JurorAbstained]:
+        return self.phase_1 if self.with_reasoning is None or not step.reasoning else self.with_reasoning
 
     def _checked(self, event: ConsensusChecked) -> None:
         self.discussion_over = event.end_reason is not None
@@ -231,9 +263,9 @@ def evaluation_of(event: DebateEvent) -> StepEvaluation | None:
     """The evaluation in an event, with its step; None where it has none."""
     match event:
         case JurorEvaluated():
-            return StepEvaluation(event.event_id, Step(0, event.juror_id), event.evaluation)
+            return StepEvaluation(event.event_id, event.step, event.evaluation)
         case StatementMade():
-            return StepEvaluation(event.event_id, Step(event.round, event.juror_id), event.statement.evaluation)
+            return StepEvaluation(event.event_id, event.step, event.statement.evaluation)
         case JudgmentRendered() if event.judgment.judge is not None:
             return StepEvaluation(event.event_id, FINAL, event.judgment.judge)
         case _:
@@ -373,7 +405,7 @@ def _read(stored: StoredEvent) -> list[AnsweredBy]:
         changed = False
         match stored.type:
             case "juror_evaluated":
-                step, evaluation = Step(0, body["juror_id"]), body["evaluation"]
+                step, evaluation = Step(0, body["juror_id"], "reasoning" in body), body["evaluation"]
             case "statement_made":
                 statement = body["statement"]
                 step, evaluation = Step(body["round"], body["juror_id"]), statement["evaluation"]

@@ -88,6 +88,14 @@ class DebateLabels(TranslatedLabels):
     no_discussion = Translation("There was no discussion.", "ディスカッションは行われませんでした。")
     confidence = Translation("confidence", "確信度")
     position_changed = Translation("position changed", "立場変更")
+    reasoning_shown = Translation("the agent's reasoning is shown", "エージェントの思考を表示")
+    with_reasoning = Translation("with the reasoning", "思考を見た後")
+    reasoning_changed = Translation(
+        "the agent's reasoning changed {changes}", "エージェントの思考による変更: {changes}"
+    )
+    reasoning_changed_nothing = Translation(
+        "the agent's reasoning changed no vote", "エージェントの思考による変更はなし"
+    )
     changed_by_filter = Translation("changed by a provider's filter only", "フィルターによる変更のみ")
     synthetic = Translation("stands in for a blocked answer", "ブロックされた回答の代替評価")
     synthetic_without_parts = Translation("stands in for a pass that does not count", "算入しない可の回答の代替評価")

@@ -1,11 +1,18 @@
 """Makes the result of a debate of stored facts alone, so that every later reading gives the same."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from jury_events.codec import DebateEvent
 from jury_events.consensus import ConsensusCheck
-from jury_events.debate_events import DebateCompleted, DebateOpened, JudgmentRendered, JurorEvaluated, StatementMade
+from jury_events.debate_events import (
+    DebateCompleted,
+    DebateOpened,
+    JudgmentRendered,
+    JurorAbstained,
+    JurorEvaluated,
+    StatementMade,
+)
 from jury_events.debate_history import DebateHistory
 from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.ids import Step
@@ -73,11 +80,8 @@ def debate_result(
     decided = reviews.verdict or (completed.final_verdict if completed else None)
     return DebateResult(
         **outcome_fields(opened, record.answers, completed, reason_of(record, texts), record.status),
-        phase1_evaluations=[
-            _juror_evaluation(opened.panel.seat(said.juror_id), said.evaluation, 0, texts)
-            for said in record.phase_1
-            if isinstance(said, JurorEvaluated)
-        ],
+        phase1_evaluations=_first_evaluations([*record.phase_1, *(record.with_reasoning or ())], opened, texts),
+        before_reasoning=[] if record.with_reasoning is None else _first_evaluations(record.phase_1, opened, texts),
         phase1_consensus=_consensus(record.phase_1_check),
         discussion_rounds=[_round(opened, each, record.changes, texts) for each in record.rounds],
         total_rounds=_completed_rounds(record) if completed is None else completed.total_rounds,
@@ -91,6 +95,14 @@ def debate_result(
         reviews=review_objects(reviews, reasons),
         scenario_results=_scenario_results(opened, record.judgment),
     )
+
+
+def _first_evaluations(
+    said: Sequence[JurorEvaluated | JurorAbstained], opened: DebateOpened, texts: Texts
+) -> list[JurorEvaluation]:
+    """The latest evaluation of each seat."""
+    latest = {one.juror_id: one.evaluation for one in said if isinstance(one, JurorEvaluated)}
+    return [_juror_evaluation(opened.panel.seat(juror), one, 0, texts) for juror, one in latest.items()]
 
 
 def _evaluation(evaluation: Evaluation, texts: Texts, **who: Any) -> JurorEvaluation:
@@ -181,9 +193,7 @@ def _consensus(check: ConsensusCheck | None) -> ConsensusResult | None:
 def _round(opened: DebateOpened, record: RoundEvents, changes: Mapping[Step, Change], texts: Texts) -> DiscussionRound:
     return DiscussionRound(
         round_number=record.started.round,
-        statements=[
-            _statement(opened, said, changes.get(Step(said.round, said.juror_id)), texts) for said in record.statements
-        ],
+        statements=[_statement(opened, said, changes.get(said.step), texts) for said in record.statements],
         consensus_check=_consensus(record.check),
         speaker_order=list(record.started.speaker_order),
     )

@@ -79,7 +79,7 @@ _LEFT = Wording("checks left of all anchors", "全アンカーの残りの検査
 _LAST_CHECK = Wording("last check", "最後の検査")
 _FOUND = Wording("found", "結果")
 _STREAM = Wording("stream", "ストリーム")
-_USES = Wording("a judging uses up", "1回の審査で使う記録")
+_USES = Wording("used up by a judging", "1回の審査で使う記録")
 _N_DRAWS = Wording("{n} draws", "{n}回分", one="{n} draw")
 _FALSE_ALARMS = Wording("false alarms", "誤警報")
 _BY_PAIR = Wording(
@@ -154,14 +154,13 @@ class DriftReport(NamedTuple):
     """A baseline, a check, a list of baselines or a plan: what it comes to, then facts, then sections.
 
     `verdict` is that of the headline; None: there is none, as of a check that goes on. `at`: when, in µs since
-    1970-01-01 UTC. `notices` are to be seen first.
+    1970-01-01 UTC.
     """
 
     title: str
     headline: Reason | None = None
     verdict: str | None = None
     at: int = 0
-    notices: tuple[Reason, ...] = ()
     facts: tuple[DriftFact, ...] = ()
     sections: tuple[Section, ...] = ()
 
@@ -175,15 +174,21 @@ def found_words(decision: DriftDecision) -> Reason:
             who.setdefault((kinds, one.since or 1), []).append(_name(one.name))
     said = [_SINCE(kinds=key[0], number=key[1], names=_joined(_COMMA, names)) for key, names in who.items()]
     if decision.verdict == "judge":
-        said = [*map(fact_words, decision.facts), *said]
+        said = [*facts_words(decision.facts), *said]
     verdict = _VERDICTS[decision.verdict]()
     return _COLON(one=verdict, other=_joined(_SEMICOLON, said)) if said else verdict
 
 
-def fact_words(fact: ChangedFact) -> Reason:
-    """Which model or fingerprint answered that never did in the baseline."""
-    seat = _FINAL() if fact.juror_id is None else _OF_SEAT(name=fact.juror_id)
-    return _CHANGED[fact.what](seat=seat, now=", ".join(fact.now), before=", ".join(fact.before))
+def facts_words(facts: Iterable[ChangedFact]) -> list[Reason]:
+    """Which models or fingerprints answered that never did in the baseline, and for whom."""
+    who: dict[tuple[str, str, str], list[Reason]] = {}
+    for fact in facts:
+        key = (fact.what, ", ".join(fact.now), ", ".join(fact.before))
+        who.setdefault(key, []).append(_FINAL() if fact.juror_id is None else _OF_SEAT(name=fact.juror_id))
+    return [
+        _CHANGED[what](seat=_joined(_COMMA, seats), now=now, before=before)
+        for (what, now, before), seats in who.items()
+    ]
 
 
 def standing_words(checked: tuple[int, DriftDecision] | None, calibrated_at: int | None, now: int) -> Reason:
@@ -227,19 +232,32 @@ def _baseline_row(facts: DriftFacts) -> tuple[ReportCell, ...]:
 
 def baseline_report(facts: DriftFacts) -> DriftReport:
     """A baseline: what the last check came to, its rules, the evidence, its checks."""
-    opened, last = facts.opened, facts.ended[-1] if facts.ended else None
-    decision = None if last is None or last.ended is None else last.ended.decision
+    checks = (_checks(facts),) if facts.checks else ()
+    return _report(facts, facts.opened.drift_id, facts.ended[-1] if facts.ended else None, _facts(facts), checks)
+
+
+def check_report(facts: DriftFacts, check: DriftCheck) -> DriftReport:
+    """What a check came to: who drifted, by which evidence, and the anchors that changed."""
+    opened = check.opened
+    said = [DriftFact(_PAIRS(), f"{len(opened.pairs):,}", f"/runs/{opened.run_id}")]
+    if opened.stream is not None:
+        said.append(DriftFact(_OF_STREAM(), f"{len(opened.stream_pairs):,}", f"/runs/{opened.stream}"))
+    said.append(DriftFact(_LEFT(), f"{facts.left:,}"))
+    return _report(facts, f"{facts.opened.drift_id}, check {opened.number}", check, said)
+
+
+def _report(
+    facts: DriftFacts, title: str, check: DriftCheck | None, said: Iterable[DriftFact], more: tuple[Section, ...] = ()
+) -> DriftReport:
+    decision = None if check is None or check.ended is None else check.ended.decision
+    found = () if decision is None else (_evidence(facts, decision), *_anchors(decision))
     return DriftReport(
-        opened.drift_id,
-        _NEVER() if last is None else _state(last),
+        title,
+        _NEVER() if check is None else _state(check),
         None if decision is None else decision.verdict,
-        0 if last is None else last.ended_at,
-        () if decision is None else tuple(map(fact_words, decision.facts)),
-        tuple(_facts(facts)),
-        (
-            *(() if decision is None else (_evidence(facts, decision), *_anchors(decision))),
-            *((_checks(facts),) if facts.checks else ()),
-        ),
+        0 if check is None else check.ended_at,
+        tuple(said),
+        (*found, *more),
     )
 
 
@@ -256,23 +274,6 @@ def _facts(facts: DriftFacts) -> Iterator[DriftFact]:
     if facts.imported is not None:
         key = facts.imported.verified_with
         yield DriftFact(_IMPORTED(), _FOREIGN(n=facts.foreign) if key is None else _TRUSTED(key=key))
-
-
-def check_report(facts: DriftFacts, check: DriftCheck) -> DriftReport:
-    """What a check came to: who drifted, by which evidence, and the anchors that changed."""
-    opened, decision = check.opened, None if check.ended is None else check.ended.decision
-    said = [DriftFact(_PAIRS(), f"{len(opened.pairs):,}", f"/runs/{opened.run_id}")]
-    if opened.stream is not None:
-        said.append(DriftFact(_OF_STREAM(), f"{len(opened.stream_pairs):,}", f"/runs/{opened.stream}"))
-    return DriftReport(
-        f"{facts.opened.drift_id}, check {opened.number}",
-        _state(check),
-        None if decision is None else decision.verdict,
-        check.ended_at,
-        () if decision is None else tuple(map(fact_words, decision.facts)),
-        (*said, DriftFact(_LEFT(), f"{facts.left:,}")),
-        () if decision is None else (_evidence(facts, decision), *_anchors(decision)),
-    )
 
 
 def _evidence(facts: DriftFacts, decision: DriftDecision) -> Section:
@@ -408,24 +409,13 @@ def drift_object(facts: DriftFacts, *, checks: bool = True) -> dict[str, Any]:
     """A baseline as JSON data; `checks`: with its checks."""
     opened, imported = facts.opened, facts.imported
     return {
-        "id": opened.drift_id,
+        **opened.model_dump(mode="json", exclude={"type", "anchors", "program"}),
         "opened_at": moment(facts.at, "microseconds"),
-        "by": opened.by,
-        "panel": opened.panel_name,
-        "panel_digest": opened.panel,
-        "seats": _said(opened.seats),
-        "alpha": opened.alpha,
-        "toss": opened.tossed,
-        "draws_used": opened.used,
-        "daily": opened.daily,
-        "stream": opened.stream,
-        "stratum": opened.stratum,
         "anchors": len(opened.anchors),
         "draws": facts.planned,
         "judged": facts.sessions,
         "checks_left": facts.left,
         "imported": None if imported is None else imported.model_dump(include={"sealed_by", "verified_with"}),
-        "run_id": opened.run_id,
         "last": check_object(facts, facts.ended[-1]) if facts.ended else None,
         **({"checks": [check_object(facts, one) for one in facts.checks]} if checks else {}),
     }
@@ -434,27 +424,17 @@ def drift_object(facts: DriftFacts, *, checks: bool = True) -> dict[str, Any]:
 def check_object(facts: DriftFacts, check: DriftCheck) -> dict[str, Any]:
     """A check as JSON data."""
     opened, decision = check.opened, None if check.ended is None else check.ended.decision
+    found: dict[str, Any] = {"verdict": None, "says": None, "facts": [], "watched": [], "anchors": []}
+    if decision is not None:
+        found |= {**decision.model_dump(mode="json"), "says": found_words(decision)}
     return {
-        "id": facts.opened.drift_id,
-        "number": opened.number,
+        "drift_id": facts.opened.drift_id,
+        **opened.model_dump(mode="json", exclude={"type", "pairs", "stream_pairs"}),
         "state": check_state(check),
         "opened_at": moment(check.at, "microseconds"),
         "ended_at": moment(check.ended_at, "microseconds") if check.ended_at else None,
-        "run_id": opened.run_id,
         "pairs": len(opened.pairs),
-        "stream": opened.stream,
         "stream_pairs": len(opened.stream_pairs),
-        "verdict": None if decision is None else decision.verdict,
-        "says": None if decision is None else found_words(decision),
-        "facts": [] if decision is None else _said(decision.facts),
-        "watched": [] if decision is None else _said(decision.watched),
-        "anchors": []
-        if decision is None
-        else [
-            {"case_id": one.case_id, "before": _WORDS[one.before], "now": _WORDS[one.now]} for one in decision.anchors
-        ],
+        **found,
+        "anchors": [{**one, "before": _WORDS[one["before"]], "now": _WORDS[one["now"]]} for one in found["anchors"]],
     }
-
-
-def _said(values: Iterable[Any]) -> list[dict[str, Any]]:
-    return [one.model_dump(mode="json") for one in values]

@@ -18,6 +18,7 @@ from jury_events.debate_events import (
     JudgmentRendered,
     JurorAbstained,
     JurorEvaluated,
+    ReasoningShown,
     RoundStarted,
     SeatsNotAsked,
     StatementMade,
@@ -55,6 +56,7 @@ class EventWords(NamedTuple):
     completed: str
     opened: str
     begun: str
+    reasoning_shown: str
     forked: str
     repeated_steps: str
     nothing: str
@@ -89,6 +91,7 @@ EVENT_WORDS: dict[Language, EventWords] = {
         completed="{verdict} {score} after {rounds}: {reason}",
         opened="panel {panel}, {seats} seats, rules {rules}",
         begun="jurors may be asked from now on",
+        reasoning_shown="the seats judge again, and are shown the agent's reasoning",
         forked="branches off {origin} after event {version}; steps reused: {steps}",
         repeated_steps="asked again: {steps}",
         nothing="nothing",
@@ -121,6 +124,7 @@ EVENT_WORDS: dict[Language, EventWords] = {
         completed="{verdict} {score}、{rounds}、{reason}",
         opened="陪審団 {panel}、{seats}名、ルール {rules}",
         begun="ここから陪審員への質問が可能",
+        reasoning_shown="エージェントの思考を示し、各陪審員が改めて判定",
         forked="{origin} のイベント{version}から分岐、再利用した手順 {steps}件",
         repeated_steps="再質問: {steps}",
         nothing="なし",
@@ -179,6 +183,7 @@ def events_page(lines: Iterable[DescribedEvent], language: Language = "en") -> P
 _Kept = (
     DebateOpened
     | DebateBegun
+    | ReasoningShown
     | DebateForked
     | CoordinatorResumed
     | TextsErased
@@ -244,11 +249,9 @@ class _Describer:
         words = self._words
         match event:
             case JurorEvaluated():
-                return self._view(event.evaluation)
+                return self._view(event.evaluation) + self._changed(event.step)
             case StatementMade():
-                change = self._changes.get(Step(event.round, event.juror_id))
-                changed = {None: "", "own": words.changed, "synthetic": words.changed_by_filter}[change]
-                return self._view(event.statement.evaluation) + changed
+                return self._view(event.statement.evaluation) + self._changed(event.step)
             case JurorAbstained():
                 reasons = (event.reason, event.refusal) if event.refusal else (event.reason,)
                 said = words.abstained.format(reason=", ".join(map(self._term, reasons)))
@@ -281,6 +284,10 @@ class _Describer:
             case _:
                 return self._kept(event)
 
+    def _changed(self, step: Step) -> str:
+        words = self._words
+        return {None: "", "own": words.changed, "synthetic": words.changed_by_filter}[self._changes.get(step)]
+
     def _kept(self, event: _Kept) -> str:
         words = self._words
         match event:
@@ -289,6 +296,8 @@ class _Describer:
                 return words.opened.format(panel=panel.name, seats=len(panel.seats), rules=event.rules)
             case DebateBegun():
                 return words.begun
+            case ReasoningShown():
+                return words.reasoning_shown
             case DebateForked():
                 return words.forked.format(origin=event.origin, version=event.version, steps=len(event.steps))
             case CoordinatorResumed():

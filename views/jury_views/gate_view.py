@@ -1,9 +1,10 @@
 """A gate in words, for the terminal, pages, CI systems and failing tests; they are English as they stand."""
 
 from math import ceil
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jury_analysis.wording import Reason, Wording
+from jury_events.panel import Language
 from jury_events.text import visible_line
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from jury_analysis.gate import Decision, Gate, GateReport
     from jury_analysis.gate_plan import GatePlan
     from jury_analysis.paired import Paired
+    from jury_analysis.true_rate import TrueGate
 
 _NAME = 200
 _OF_SOME = ("false_pass", "false_fail")
@@ -31,18 +33,23 @@ _SAYS = {
     ),
     "inconclusive": Wording("inconclusive: the cases do not decide it", "判断不能: このケース数では決まらない"),
 }
+OUTCOMES = {
+    "pass": Wording("pass", "合格"),
+    "fail": Wording("fail", "不合格"),
+    "inconclusive": Wording("inconclusive", "判断不能"),
+}
 _HEADLINE = Wording("{says}{missing}{counts}", "{says}{missing}{counts}")
 _MISSING = Wording(", {missing:,} without an evaluation", "、評価のない組{missing:,}")
 _COUNTS_AS = Wording("; counts as {outcome}", "。{outcome}として扱う")
-_SAID = Wording("{said}", "{said}")
+SAID = Wording("{said}", "{said}")
 
-_JUDGE = Wording("judge", "審査側")
+JUDGE = Wording("judge", "審査側")
 _COUNTED = Wording("counted", "数えるもの")
 _METRIC = Wording("metric", "指標")
 _HARM = Wording("harm", "悪化")
 _CHANGE = Wording("change", "変化")
 _CASES = Wording("cases", "ケース")
-_WOULD_TAKE = Wording("it would take", "判断に必要なもの")
+WOULD_TAKE = Wording("it would take", "判断に必要なもの")
 _COULD_FIND = Wording("could have found", "検出できた変化")
 _WITHOUT = Wording("without an evaluation", "評価のない組")
 _CHANGING = Wording("verdicts that change", "変わる判定")
@@ -114,112 +121,84 @@ _HOLD = Wording(
 )
 
 
-class NamedGate(NamedTuple):
-    """A gate with the names of its sides; an inconclusive one may count as `pass` or `fail`.
+class GateInWords(NamedTuple):
+    """What reports and pages say of a gate of any kind; an inconclusive one may count as `pass` or `fail`.
 
-    `worse` is the direction that was asked for, if one was; `counted` says what is counted of which scale of the
-    panels' own, "" without one. `drift`: when the candidate's panel was calibrated and last checked for drift, "" where
-    neither was.
+    `facts`: what the decision is based on, as names and values. `notes`: what has to be said first. `table`: of the
+    verdicts, the head first. `counted`: what is counted of which scale of the panels' own; `drift`: when the judging
+    panel was calibrated and last checked for drift; "" where there is nothing to say. `language`: of the run's jury, in
+    which a terminal shows it.
     """
 
-    base: str
-    candidate: str
-    report: "GateReport"
-    inconclusive: str | None = None
-    worse: str | None = None
+    title: str
+    report: "GateReport | TrueGate"
+    decision: "Decision"
+    outcome: "Decision"
+    headline: Reason
+    facts: list[tuple[Reason, Reason]]
+    notes: list[Reason]
+    table: list[tuple[str | Reason, ...]]
     counted: str = ""
     drift: str = ""
+    language: Language = "en"
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON values."""
         return {**self.report.to_dict(), **({"judge": self.drift} if self.drift else {})}
 
-    @property
-    def outcome(self) -> "Decision":
-        """The decision, an inconclusive one as it counts."""
-        decision = self.report.gate.decision
-        if decision != "inconclusive" or self.inconclusive is None:
-            return decision
-        return "pass" if self.inconclusive == "pass" else "fail"
 
-    @property
-    def decision(self) -> "Decision":
-        """The decision as it is."""
-        return self.report.gate.decision
-
-    @property
-    def title(self) -> str:
-        """Which gate it is."""
-        return f"gate {visible_line(self.base, _NAME)} → {visible_line(self.candidate, _NAME)}"
-
-    @property
-    def headline(self) -> Reason:
-        """`fail: there is harm …`."""
-        return _headline(self)
-
-    @property
-    def facts(self) -> list[tuple[Reason, Reason]]:
-        """What the decision is based on, as names and values."""
-        return _facts(self)
-
-    @property
-    def notes(self) -> list[Reason]:
-        """What has to be said first: simulated debates, few clusters, an unclear direction, missing verdicts."""
-        return _notes(self)
-
-    @property
-    def table(self) -> list[tuple[str, ...]]:
-        """The verdicts of both sides, the head first."""
-        names = self.report.paired.categories
-        rows = zip(names, self.report.paired.table, strict=True)
-        return [("base ↓ candidate →", *names), *((name, *(f"{count:,}" for count in row)) for name, row in rows)]
+def outcome_of(decision: "Decision", inconclusive: str | None) -> "Decision":
+    """The decision, an inconclusive one as it counts; None: as nothing else."""
+    if decision != "inconclusive" or inconclusive is None:
+        return decision
+    return "pass" if inconclusive == "pass" else "fail"
 
 
-class GateInWords(Protocol):
-    """What reports and pages say of a gate of any kind."""
-
-    @property
-    def title(self) -> str:
-        """Which gate it is."""
-
-    @property
-    def decision(self) -> "Decision":
-        """The decision as it is."""
-
-    @property
-    def outcome(self) -> "Decision":
-        """The decision, an inconclusive one as it counts."""
-
-    @property
-    def headline(self) -> Reason:
-        """The decision, and why."""
-
-    @property
-    def facts(self) -> list[tuple[Reason, Reason]]:
-        """What the decision is based on, as names and values."""
-
-    @property
-    def notes(self) -> list[Reason]:
-        """What has to be said first."""
-
-    @property
-    def table(self) -> list[tuple[str, ...]]:
-        """The table of the gate, the head first."""
+def counts_as(decision: "Decision", outcome: "Decision") -> Reason | str:
+    """What is said behind a decision that counts as another one."""
+    return _COUNTS_AS(outcome=OUTCOMES[outcome]()) if outcome != decision else ""
 
 
-def _headline(named: NamedGate) -> Reason:
-    gate = named.report.gate
+def gate_in_words(
+    base: str,
+    candidate: str,
+    report: "GateReport",
+    *,
+    inconclusive: str | None = None,
+    worse: str | None = None,
+    counted: str = "",
+    drift: str = "",
+) -> GateInWords:
+    """A gate on two sides.
+
+    Args:
+        worse: the direction that was asked for; None: that of the metric.
+    """
+    gate = report.gate
+    outcome = outcome_of(gate.decision, inconclusive)
     open_ = gate.decision == "inconclusive" and gate.without_evaluation
-    return _HEADLINE(
-        says=_SAYS[gate.decision](),
-        missing=_MISSING(missing=gate.without_evaluation) if open_ else "",
-        counts=_COUNTS_AS(outcome=named.outcome) if named.outcome != gate.decision else "",
+    names = report.paired.categories
+    rows = zip(names, report.paired.table, strict=True)
+    return GateInWords(
+        title=f"gate {visible_line(base, _NAME)} → {visible_line(candidate, _NAME)}",
+        report=report,
+        decision=gate.decision,
+        outcome=outcome,
+        headline=_HEADLINE(
+            says=_SAYS[gate.decision](),
+            missing=_MISSING(missing=gate.without_evaluation) if open_ else "",
+            counts=counts_as(gate.decision, outcome),
+        ),
+        facts=_facts(gate, counted, drift),
+        notes=_notes(gate, report.paired, worse),
+        table=[("base ↓ candidate →", *names), *((name, *(f"{count:,}" for count in row)) for name, row in rows)],
+        counted=counted,
+        drift=drift,
     )
 
 
-def _facts(named: NamedGate) -> list[tuple[Reason, Reason]]:
-    gate = named.report.gate
-    rows = [(_COUNTED(), _SAID(said=named.counted))] if named.counted else []
+def _facts(gate: "Gate", counted: str, drift: str) -> list[tuple[Reason, Reason]]:
+    rows = [(_COUNTED(), SAID(said=counted))] if counted else []
     p = "" if gate.p_value is None else f", p {gate.p_value:.3g}"
     rows += [
         (
@@ -235,25 +214,24 @@ def _facts(named: NamedGate) -> list[tuple[Reason, Reason]]:
         (_CASES(), _cases(gate)),
     ]
     if gate.decision == "inconclusive":
-        rows.append((_WOULD_TAKE(), _needed(gate)))
+        rows.append((WOULD_TAKE(), _needed(gate)))
     else:
         rows.append((_COULD_FIND(), _smallest(gate)))
     if gate.without_evaluation:
         rows.append((_WITHOUT(), _without_evaluation(gate)))
-    if named.drift:
-        rows.append((_JUDGE(), _SAID(said=named.drift)))
+    if drift:
+        rows.append((JUDGE(), SAID(said=drift)))
     repeats = gate.flips_between_repeats
     between = _flips(repeats) if repeats.reason is None else repeats.reason
     rows.append((_CHANGING(), _REPEATS(flips=_flips(gate.flips), repeats=between)))
     return rows
 
 
-def _notes(named: NamedGate) -> list[Reason]:
-    gate, paired = named.report.gate, named.report.paired
+def _notes(gate: "Gate", paired: "Paired", worse: str | None) -> list[Reason]:
     said = [*paired.warnings, *gate.harm.notes]
     if gate.harm.reason is not None:
         said.append(gate.harm.reason)
-    if gate.worse == "either" and named.worse is None:
+    if gate.worse == "either" and worse is None:
         said.append(_either(gate, paired))
     if paired.without_verdict:
         said.append(_without_verdict(gate, paired))

@@ -10,7 +10,7 @@ from jury_events.local_facts import LocalFacts
 from jury_events.panel import DiscussionRules
 from jury_events.text import moment, visible_line
 from jury_events.verdict import PASS, REVIEW
-from jury_views.debate_fold import DebateFold
+from jury_views.debate_fold import DebateFold, role_of
 from jury_views.debate_labels import DebateLabels
 from jury_views.evaluation_models import LaterEventsKnown
 from jury_views.page import TextSpan
@@ -37,6 +37,16 @@ def reached_line(check: ConsensusCheck, rules: DiscussionRules, number: int, wor
     else:
         why = words.unanimous_rounds_end if number else words.always_discussed
     return f"{words.not_reached}{words.why.format(why=why)}"
+
+
+def reasoning_line(record: DebateFold, words: DebateLabels) -> str:
+    """What seats changed that were shown the agent's reasoning after they had judged."""
+    panel = record.opened.panel
+    changes = [
+        f"{visible_line(role_of(panel, one.juror_id), 100)} {one.before.word} → {one.after.word}"
+        for one in record.reasoning_changes
+    ]
+    return words.reasoning_changed.format(changes=", ".join(changes)) if changes else words.reasoning_changed_nothing
 
 
 def acceptance_line(acceptance: Acceptance, words: DebateLabels) -> str:

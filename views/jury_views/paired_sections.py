@@ -6,6 +6,7 @@ from jury_analysis.estimate import Estimate, missing
 from jury_analysis.wording import Wording
 from jury_views.conclusion import decided_sentence
 from jury_views.report_sections import Block, Format, ReportCell, Section, Sentence, Table, Words, crossed
+from jury_views.statistics_words import ACCURACY, P_HOLM
 
 if TYPE_CHECKING:
     from jury_analysis.paired import Paired, PairedChange
@@ -29,10 +30,9 @@ _TESTS = (
     ("symmetry", Wording("same flips in both directions (Bowker)", "変化が対称か（ボウカー）")),
 )
 _P = Wording("p", "p値")
-_P_HOLM = Wording("p, Holm", "p値（Holm補正）")
 _FIGURES: dict[str, Wording] = {
     "score": Wording("score", "スコア"),
-    "accuracy": Wording("accuracy", "正解率"),
+    "accuracy": ACCURACY,
     "false pass rate": Wording("false pass rate", "誤った合格の割合"),
     "false fail rate": Wording("false fail rate", "誤った不合格の割合"),
 }
@@ -67,7 +67,7 @@ def _verdicts(paired: "Paired", sides: Sides) -> Section:
         best, *_, worst = paired.categories
         said = _TOWARDS(unchanged=said, last=paired.towards_last, first=paired.towards_first, worst=worst, best=best)
     tests = Table(
-        (Wording("test", "検定")(), "χ²", Wording("degrees", "自由度")(), _P(), _P_HOLM()),
+        (Wording("test", "検定")(), "χ²", Wording("degrees", "自由度")(), _P(), P_HOLM()),
         tuple(_test(name(), getattr(paired, field)) for field, name in _TESTS),
         title=Wording("tests", "検定")(),
     )
@@ -102,7 +102,7 @@ def _changes(paired: "Paired", sides: Sides) -> Section:
         *sides,
         Wording("{b} - {a}", "{b} − {a}")(a=sides[0], b=sides[1]),
         _P(),
-        _P_HOLM(),
+        P_HOLM(),
     )
     blocks.append(Table(head, tuple(_change(one) for one in changes)))
     if against is not None:

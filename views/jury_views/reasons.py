@@ -158,7 +158,10 @@ class ReasonSteps:
     """
 
     def __init__(self, judgment: RenderedJudgment, evaluations: Iterable[AnsweredBy]) -> None:
-        self.speaking = tuple(_speaking(judgment))
+        evaluations = list(evaluations)
+        # Of two evaluations of phase 1 the vote is the later one.
+        made = {(one.step.round, one.step.juror_id): one.step for one in evaluations}
+        self.speaking = tuple(made.get((one.round, one.juror_id), one) for one in _speaking(judgment))
         self.decisive = None if judgment.verdict is PASS else _decisive(evaluations)
 
     @property

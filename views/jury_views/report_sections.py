@@ -50,9 +50,23 @@ def _one(notes: "list[Reason]") -> "Reason":
 
 
 Format = Literal[
-    "text", "whole", "verdict", "count", "signed", "number", "decimal", "hundredths", "share", "p", "dollars"
+    "text",
+    "whole",
+    "verdict",
+    "count",
+    "signed",
+    "number",
+    "decimal",
+    "hundredths",
+    "shift",
+    "digits",
+    "bound",
+    "share",
+    "p",
+    "dollars",
 ]
-"""`whole` is a text that a terminal shows whole."""
+"""`whole` is a text that a terminal shows whole; `shift` a difference with a sign; `digits` has six digits that count,
+`bound` four decimals."""
 Words = str | Reason
 """A name of the report's own, as of a seat, or words in each language; of what a terminal alone shows, English."""
 

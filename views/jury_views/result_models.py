@@ -211,6 +211,10 @@ class DebateResult(ShownAsCell):
     omissions: Annotated[list[OmittedContent], said("Parts of the case that no juror was shown, by kind.")] = field(
         default_factory=list
     )
+    before_reasoning: Annotated[
+        list[JurorEvaluation],
+        said("First votes of seats that were then shown the agent's reasoning, and judged again; else empty."),
+    ] = field(default_factory=list)
     label_decisive: Annotated[LabelledPlace | None, said("Null where the label names neither message nor agent.")] = (
         None
     )

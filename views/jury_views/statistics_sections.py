@@ -1,12 +1,13 @@
 """Statistics of a panel as sections: what each figure is called, and where it stands, for every reader."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 from jury_analysis.wording import Reason, Wording
 from jury_events.text import visible_line
 from jury_events.verdict import Verdict
-from jury_views.charts.shapes import dot_plot, heat_map, reliability_chart, stacked_bar
+from jury_views.charts.shapes import heat_map, reliability_chart, stacked_bar
+from jury_views.discussion_sections import discussion_sections, reasoning_section
 from jury_views.report_sections import (
     NOTHING,
     Block,
@@ -16,26 +17,39 @@ from jury_views.report_sections import (
     Section,
     Sentence,
     Table,
-    Words,
     crossed,
-    in_language,
     listed,
     table,
+)
+from jury_views.statistics_words import (
+    ACCURACY,
+    ALPHA_NOMINAL,
+    ALPHA_ORDINAL,
+    DEBATES,
+    PANEL,
+    RATERS,
+    RIGHT,
+    SEAT,
+    SHARE,
+    VALUE,
+    by_rater,
+    dots,
+    rater,
+    raters,
 )
 
 if TYPE_CHECKING:
     from jury_analysis.accuracy import AccuracyReport, AgainstLabels, LevelReport
-    from jury_analysis.agreement import Agreement, PairAgreement, Repeats
+    from jury_analysis.agreement import Agreement, Repeats
     from jury_analysis.annotators import AnnotatorReport
     from jury_analysis.confidence import ConfidenceReport
-    from jury_analysis.discussion import DiscussionReport, DiscussionStep, JudgeAgainstVote
     from jury_analysis.effective_votes import EffectiveVotes
     from jury_analysis.estimate import Estimate
     from jury_analysis.faults import FaultReport, MessageAgreement
     from jury_analysis.quotation_shares import QuotationShares, ReadShares
     from jury_analysis.statistics import PanelStatistics, VerdictShare
 
-STATISTICS_TABLES = ("agreement", "labels", "faults", "evidence", "confidence", "discussion", "shares")
+STATISTICS_TABLES = ("agreement", "labels", "faults", "evidence", "confidence", "reasoning", "discussion", "shares")
 """The names of the tables that `jury stats` takes, in the order in which they are printed."""
 
 MOST_SEATS = 12
@@ -44,29 +58,10 @@ MOST_SEATS = 12
 _PAIRS = 15
 """Pairs of seats that a terminal shows: those that agree least."""
 
-_MOVING_SEATS = 10
-"""Seats of which it is shown who moves whom."""
-
-_DEBATES = Wording("debates", "議論")
-_VALUE = Wording("value [95 %]", "値 [95 %]")
-_SEAT = Wording("seat", "陪審員")
-_PANEL = Wording("panel (plurality)", "陪審団（議論前の相対多数）")
-_JURY = Wording("jury (final verdict)", "陪審団（最終判定）")
-_RATERS = {
-    "panel": _PANEL,
-    "jury": _JURY,
-    "judge": Wording("final judge", "最終判定者"),
-    "all": Wording("all", "全体"),
-    "labels": Wording("labels of people", "人によるラベル"),
-}
 _TWO_SEATS = Wording("two seats", "陪審員の組")
 _EACH_TWO = Wording("each two seats", "陪審員の組ごと")
-_SHARE = Wording("share", "割合")
 _RAW = Wording("raw agreement", "単純一致率")
-_ALPHA_NOMINAL = Wording("α nominal", "α（名義）")
-_ALPHA_ORDINAL = Wording("α ordinal", "α（順序）")
 _RIGHT_THEN = Wording("right then", "そのうち正解")
-_ACCURACY = Wording("accuracy", "正解率")
 _N = Wording("n", "件数")
 
 
@@ -76,37 +71,22 @@ def statistics_sections(panel: "PanelStatistics", categories: tuple[str, ...]) -
     if panel.self_agreement.cases:
         yield _repeats(panel.self_agreement)
     yield _labels(panel.against_labels, panel.effective_votes)
-    if panel.levels is not None:
-        yield _levels(panel.levels)
-    if panel.annotators is not None:
-        yield _annotators(panel.annotators)
-    if panel.faults is not None:
-        yield _faults(panel.faults)
-    if panel.messages is not None:
-        yield _messages(panel.messages)
-    if panel.items is not None:
-        yield _items(panel.items)
-    if panel.quotations is not None:
-        yield _quotations(panel.quotations)
-    if panel.reading is not None:
-        yield _reading(panel.reading)
+    for said, found in (
+        (_levels, panel.levels),
+        (_annotators, panel.annotators),
+        (_faults, panel.faults),
+        (_messages, panel.messages),
+        (_items, panel.items),
+        (_quotations, panel.quotations),
+        (_reading, panel.reading),
+    ):
+        if found is not None:
+            yield cast("Callable[[Any], Section]", said)(found)
     yield _confidence(panel.confidence)
-    yield from _discussion(panel, categories)
+    if panel.reasoning is not None:
+        yield reasoning_section(panel.reasoning)
+    yield from discussion_sections(panel, categories)
     yield _shares(panel.shares, panel.debates)
-
-
-def _rater(one: Any) -> Words:
-    """A seat by its name, the others by what they are."""
-    return str(one.seat) if one.seat is not None else _RATERS[one.rater]()
-
-
-def _raters(found: Iterable[Any]) -> list[tuple[Words, Any]]:
-    return [(_rater(one), one) for one in found]
-
-
-def _dots(named: "Iterable[tuple[Words, Estimate]]") -> Chart:
-    made = tuple(named)
-    return Chart("dot_plot", lambda lang: dot_plot([(in_language(name, lang), one) for name, one in made]))
 
 
 COEFFICIENTS = (
@@ -122,11 +102,11 @@ PAIRS = (
     Figure("raw", _RAW),
     Figure("kappa", Wording("κ", "コーエンのκ"), "number"),
     Figure("weighted_kappa", Wording("κ weighted", "重み付きκ"), "number"),
-    Figure("raw.n", _DEBATES, "count"),
+    Figure("raw.n", DEBATES, "count"),
 )
 ABSTENTIONS = (
     Figure("abstained", Wording("debates abstained", "棄権した議論"), "count"),
-    Figure("rate", _SHARE),
+    Figure("rate", SHARE),
 )
 _CONSTANT = Wording("{seat} always says {verdict}", "{seat}は常に{verdict}と判定しています")
 _AGREEMENT_HINT = Wording(
@@ -137,26 +117,22 @@ _AGREEMENT_HINT = Wording(
 
 def _agreement(found: "Agreement", seats: tuple[str, ...]) -> Section:
     abstaining = [(one.seat, one) for one in found.abstentions if one.abstained]
-    pairs = sorted(found.pairs, key=_kappa)
+    pairs = sorted(found.pairs, key=lambda one: (2.0 if one.kappa.value is None else one.kappa.value, one.seats))
     blocks: list[Block] = [
         *([_matrix(seats, found)] if 1 < len(seats) <= MOST_SEATS else []),
-        listed(found, COEFFICIENTS, Wording("coefficient", "係数")(), _VALUE(), _DEBATES()),
+        listed(found, COEFFICIENTS, Wording("coefficient", "係数")(), VALUE(), DEBATES()),
     ]
     if pairs:
         named = [(" · ".join(one.seats), one) for one in pairs]
         blocks.append(table(named, PAIRS, _TWO_SEATS(), title=_EACH_TWO(), few=_PAIRS, folded=True))
     blocks.append(
-        table(abstaining, ABSTENTIONS, _SEAT(), title=Wording("abstentions", "棄権")(), folded=True)
+        table(abstaining, ABSTENTIONS, SEAT(), title=Wording("abstentions", "棄権")(), folded=True)
         if abstaining
         else Sentence(Wording("no seat abstained", "棄権した陪審員はいません")())
     )
     blocks += [Sentence(_CONSTANT(seat=seat, verdict=verdict), notice=True) for seat, verdict in found.constant_seats]
     title = Wording("Agreement (first evaluations)", "議論前の陪審員間の一致")
     return Section("agreement", "agreement", title(), tuple(blocks))
-
-
-def _kappa(pair: "PairAgreement") -> tuple[float, tuple[str, str]]:
-    return (2.0 if pair.kappa.value is None else pair.kappa.value), pair.seats
 
 
 def _matrix(seats: tuple[str, ...], agreement: "Agreement") -> Chart:
@@ -174,8 +150,8 @@ def _matrix(seats: tuple[str, ...], agreement: "Agreement") -> Chart:
 
 REPEATS = (
     Figure("raw", _RAW),
-    Figure("alpha_nominal", _ALPHA_NOMINAL, "number"),
-    Figure("alpha_ordinal", _ALPHA_ORDINAL, "number"),
+    Figure("alpha_nominal", ALPHA_NOMINAL, "number"),
+    Figure("alpha_ordinal", ALPHA_ORDINAL, "number"),
     Figure("ac1", Wording("AC1", "AC1"), "number"),
 )
 
@@ -186,7 +162,7 @@ def _repeats(found: "Repeats") -> Section:
         "2回以上判定された{n:,}ケース（最大{most}回）",
         one="{n} case judged more than once, at most {most} times",
     )
-    rows = [(_PANEL() if one.seat == "panel" else one.seat, one) for one in (found.panel, *found.seats)]
+    rows = [(PANEL() if one.seat == "panel" else one.seat, one) for one in (found.panel, *found.seats)]
     blocks = (Sentence(basis(n=found.cases, most=found.largest)), table(rows, REPEATS))
     return Section("agreement", "repeats", Wording("Self-agreement (repeats)", "自己一致（繰り返し）")(), blocks)
 
@@ -207,7 +183,7 @@ _FALSE_PASSES = Wording("false passes", "誤った合格")
 _FALSE_FAILS = Wording("false fails", "誤った不合格")
 _FALSE = Wording("false {verdict}", "誤った{verdict}")
 AGAINST_LABELS = (
-    Figure("accuracy", _ACCURACY),
+    Figure("accuracy", ACCURACY),
     Figure("coverage", Wording("coverage", "判定した割合")),
     Figure("accuracy_of_decided", Wording("of decided", "判定したうちの正解率")),
 )
@@ -236,16 +212,14 @@ def _labels(found: "AccuracyReport", votes: "EffectiveVotes") -> Section:
     title = Wording("Against labels", "ラベルとの比較")()
     if not found.labelled:
         return Section("labels", "labels", title, (Sentence(_NO_LABELS()),))
-    totals = (found.panel, *([] if found.jury is None else [found.jury]))
+    totals = tuple(filter(None, (found.panel, found.jury)))
     every = (*found.seats, *totals)
-    figures = (*AGAINST_LABELS, *_false(found.categories), KAPPA)
-    made = table(_raters(found.seats), figures, _SEAT())
     blocks: list[Block] = [Sentence(_LABELLED(n=found.labelled, without=found.unlabelled))]
     if found.abstaining is not None:
         blocks.append(Sentence(_ABSTAINING(verdict=found.abstaining)))
     blocks += [
-        _dots((_rater(one), one.accuracy) for one in every[-100:]),
-        made._replace(totals=table(_raters(totals), figures).rows),
+        dots((rater(one), one.accuracy) for one in every[-100:]),
+        by_rater(found.seats, totals, (*AGAINST_LABELS, *_false(found.categories), KAPPA)),
         *(_confusion(one, found.categories) for one in totals),
         _votes_worth(votes),
     ]
@@ -255,11 +229,11 @@ def _labels(found: "AccuracyReport", votes: "EffectiveVotes") -> Section:
 
 
 def _confusion(one: "AgainstLabels", categories: tuple[str, ...]) -> Table:
-    corner = Wording("label ↓  {rater} →", "ラベル ↓  {rater} →")(rater=_RATERS[one.rater]())
+    corner = Wording("label ↓  {rater} →", "ラベル ↓  {rater} →")(rater=RATERS[one.rater]())
     none = Wording("none", "なし")
     made = crossed(corner, categories, (*categories, none()), one.confusion)
     return made._replace(
-        title=Wording("Verdicts by label: {rater}", "ラベルごとの判定: {rater}")(rater=_rater(one)), folded=True
+        title=Wording("Verdicts by label: {rater}", "ラベルごとの判定: {rater}")(rater=rater(one)), folded=True
     )
 
 
@@ -280,7 +254,7 @@ def _votes_worth(votes: "EffectiveVotes") -> Table:
         Figure("accuracy_if_independent", Wording("if errors were independent", "誤りが独立な場合")),
         Figure("best_seat_accuracy", _NAMED_BEST_SEAT(seats=best) if best else _BEST_SEAT),
     )
-    return listed(votes, figures, Wording("what the votes are worth", "票の価値")(), _VALUE())
+    return listed(votes, figures, Wording("what the votes are worth", "票の価値")(), VALUE())
 
 
 LEVELS = (
@@ -298,13 +272,13 @@ _MEAN_OF_VOTES = Wording("panel (mean of the votes)", "陪審団（票の平均�
 
 def _levels(found: "LevelReport") -> Section:
     title = Wording("Levels ({lowest} to {highest})", "段階（{lowest}〜{highest}）")
-    totals = [(_MEAN_OF_VOTES(), found.panel), *_raters([] if found.jury is None else [found.jury])]
+    totals = [(_MEAN_OF_VOTES(), found.panel), *raters([] if found.jury is None else [found.jury])]
     rows = table(totals, LEVELS).rows
     if found.labels is not None:
         rows += (
-            (ReportCell(_rater(found.labels)), LEVELS[0].cell(found.labels), *[ReportCell("")] * (len(LEVELS) - 1)),
+            (ReportCell(rater(found.labels)), LEVELS[0].cell(found.labels), *[ReportCell("")] * (len(LEVELS) - 1)),
         )
-    made = table(_raters(found.seats), LEVELS, _SEAT())._replace(totals=rows)
+    made = table(raters(found.seats), LEVELS, SEAT())._replace(totals=rows)
     return Section(
         "labels", "levels", title(lowest=found.lowest, highest=found.highest), (Sentence(_LEVELS_HINT()), made)
     )
@@ -325,7 +299,7 @@ def _annotators(found: "AnnotatorReport") -> Section:
     passes = {True: Wording("yes", "はい")(), False: Wording("no", "いいえ")(), None: NOTHING}
     rows = [
         (
-            ReportCell(_RATERS[one.rater]() if one.seat is None else one.seat),
+            ReportCell(RATERS[one.rater]() if one.seat is None else one.seat),
             *(figure.cell(one) for figure in TESTS),
             ReportCell(passes[one.passes]),
             ReportCell(f"{one.epsilon:g}"),
@@ -339,7 +313,7 @@ def _annotators(found: "AnnotatorReport") -> Section:
         "ε",
     )
     several = basis(annotators=len(found.annotators), several=found.cases_of_several, cases=found.cases)
-    blocks = (Sentence(several), listed(found, (ceiling,), "", _VALUE()), Table(head, tuple(rows)))
+    blocks = (Sentence(several), listed(found, (ceiling,), "", VALUE()), Table(head, tuple(rows)))
     return Section("labels", "annotators", Wording("Annotators", "アノテーター")(), blocks)
 
 
@@ -365,7 +339,7 @@ def _faults(found: "FaultReport") -> Section:
     basis = _FAULTS_BASIS(
         n=found.faults, silent=found.silent, loud=found.loud, messages=found.messages, sound=found.sound
     )
-    made = table(_raters(found.seats), FAULTS, _SEAT())._replace(totals=table(_raters([found.panel]), FAULTS).rows)
+    made = by_rater(found.seats, [found.panel], FAULTS)
     title = Wording("Faults against labels (first evaluations)", "ラベルと比べた誤りの発見（最初の判定）")
     return Section("faults", "faults", title(), (Sentence(basis), made))
 
@@ -381,9 +355,9 @@ NAMED_RIGHT = (
 )
 NAMED_PAIRS = (
     Figure("same", Wording("name the same", "同じ箇所")),
-    Figure("same.n", _DEBATES, "count"),
+    Figure("same.n", DEBATES, "count"),
 )
-NAMED_PAIRS_RIGHT = (Figure("right", _RIGHT_THEN), Figure("right.n", _DEBATES, "count"))
+NAMED_PAIRS_RIGHT = (Figure("right", _RIGHT_THEN), Figure("right.n", DEBATES, "count"))
 _WHERE_HINT = Wording(
     "Of debates in which two seats or more name one. An item of the prompt is read as the message of the source that "
     "it comes from.",
@@ -405,7 +379,7 @@ def _items(found: "MessageAgreement") -> Section:
 def _where(
     found: "MessageAgreement", key: str, title: Reason, figures: Sequence[Figure], of_pairs: Sequence[Figure]
 ) -> Section:
-    blocks: list[Block] = [Sentence(_WHERE_HINT()), listed(found, figures, "", _VALUE(), _DEBATES())]
+    blocks: list[Block] = [Sentence(_WHERE_HINT()), listed(found, figures, "", VALUE(), DEBATES())]
     if found.pairs:
         pairs = sorted(found.pairs, key=lambda pair: (pair.same.value or 0.0, pair.seats))
         named = [(" · ".join(one.seats), one) for one in pairs]
@@ -433,8 +407,7 @@ def _quotations(found: "QuotationShares") -> Section:
         quotations=Wording("{n:,} quotations", "引用{n:,}件", one="{n} quotation")(n=found.all.quotations),
         evaluations=Wording("{n:,} evaluations", "評価{n:,}件", one="{n} evaluation")(n=found.all.evaluations),
     )
-    totals = _raters((*([] if found.judge is None else [found.judge]), found.all))
-    made = table(_raters(found.seats), QUOTED, _SEAT())._replace(totals=table(totals, QUOTED).rows)
+    made = by_rater(found.seats, filter(None, (found.judge, found.all)), QUOTED)
     title = Wording("Quotations (all rounds)", "引用は示された箇所にあるか（全ラウンド）")
     return Section("evidence", "quotations", title(), (Sentence(basis), made))
 
@@ -456,14 +429,14 @@ _READING_HINT = Wording(
 
 def _reading(found: "ReadShares") -> Section:
     figures = (*READING, *(READING_RIGHT if found.all.labelled else ()))
-    made = table(_raters(found.seats), figures, _SEAT())._replace(totals=table(_raters([found.all]), figures).rows)
+    made = by_rater(found.seats, [found.all], figures)
     title = Wording("How much was read (first evaluations)", "記録を読んだ割合（最初の判定）")
     return Section("evidence", "reading", title(), (Sentence(_READING_HINT()), made))
 
 
 CURVES = (
     Figure("n", _N, "count"),
-    Figure("accuracy", _ACCURACY),
+    Figure("accuracy", ACCURACY),
     Figure("mean_confidence", Wording("mean confidence", "平均確信度")),
     Figure("ece", Wording("ECE", "ECE"), "number"),
     Figure("brier", Wording("Brier", "Brier"), "number"),
@@ -471,7 +444,7 @@ CURVES = (
 )
 BINS = (
     Figure("n", _N, "count"),
-    Figure("right", Wording("right", "正解"), "count"),
+    Figure("right", RIGHT, "count"),
     Figure("mean_confidence", Wording("mean confidence", "平均確信度")),
     Figure("rate", Wording("share right", "正解の割合")),
 )
@@ -480,6 +453,7 @@ _CONFIDENCES = {
     "stated": Wording("stated", "本人の申告"),
     "score": Wording("score", "スコア"),
 }
+_ALL_CONFIDENCES = Wording("All confidences", "すべての確信度")
 _CURVE_HINT = Wording(
     "Confidence (across) and share of right verdicts (up), with 95 % intervals; number of debates below.",
     "横軸は確信度、縦軸は正しい判定の割合（95%信頼区間付き）、下は議論の件数です。",
@@ -496,161 +470,19 @@ def _confidence(found: "ConfidenceReport") -> Section:
         return Section("confidence", "confidence", title, (Sentence(none()),))
     first = curves[0]
     of = Wording("{confidence}: {rater}", "{confidence}: {rater}")
-    named = [(of(confidence=_CONFIDENCES[one.confidence](), rater=_rater(one)), one) for one in curves]
+    named = [(of(confidence=_CONFIDENCES[one.confidence](), rater=rater(one)), one) for one in curves]
     bins = [(f"{one.low:.1f}–{one.high:.1f}", one) for one in first.bins if one.n]
     blocks = (
         Chart("reliability_chart", lambda _lang: reliability_chart(first.bins), _CURVE_HINT()),
-        table(
-            named,
-            CURVES,
-            Wording("confidence of", "確信度の種類")(),
-            title=Wording("All confidences", "すべての確信度")(),
-        ),
+        table(named, CURVES, Wording("confidence of", "確信度の種類")(), title=_ALL_CONFIDENCES()),
         table(bins, BINS, named[0][0], title=named[0][0]),
     )
     return Section("confidence", "confidence", title, blocks)
 
 
-ROUNDS = (
-    Figure("debates", _DEBATES, "count"),
-    Figure("votes", Wording("votes", "票"), "count"),
-)
-CONVERGENCE = (
-    Figure("alpha_nominal", _ALPHA_NOMINAL, "number"),
-    Figure("alpha_ordinal", _ALPHA_ORDINAL, "number"),
-)
-ROUNDS_RIGHT = (
-    Figure("decided", Wording("decided", "判定あり"), "count"),
-    Figure("right", Wording("plurality right", "相対多数が正解"), "count"),
-    Figure("labelled", Wording("labelled", "ラベルあり"), "count"),
-    Figure("accuracy", _ACCURACY),
-)
-STEP = (
-    Figure("changed", Wording("changed", "変更")),
-    Figure("net_gain.wrong_to_right", Wording("wrong → right", "不正解 → 正解"), "count"),
-    Figure("net_gain.right_to_wrong", Wording("right → wrong", "正解 → 不正解"), "count"),
-    Figure("net_gain.gain", Wording("net gain", "正味の改善"), "signed"),
-    Figure("net_gain.rate", Wording("net gain, share", "正味の改善（割合）")),
-    Figure("net_gain.test.p_holm", Wording("p, Holm", "p値（Holm補正）"), "p"),
-    Figure("net_gain.abstentions", Wording("left out as abstentions", "棄権として除外"), "count"),
-)
-CONFORMITY = (
-    Figure("opposed", Wording("opposed", "反対"), "count"),
-    Figure("adopted", Wording("adopted", "同調"), "count"),
-    Figure("rate", _SHARE),
-)
-JUDGE = (
-    Figure("follows", Wording("follows the plurality", "相対多数に従う")),
-    Figure("overrules", Wording("overrules it", "覆す"), "count"),
-    Figure("overrules_to_right", Wording("overrules it, to right", "覆して正解"), "count"),
-    Figure("overrules_to_wrong", Wording("overrules it, to wrong", "覆して不正解"), "count"),
-    Figure("decides_right", Wording("decides where it is undecided: right", "同数のとき判定: 正解"), "count"),
-    Figure("decides_wrong", Wording("decides where it is undecided: wrong", "同数のとき判定: 不正解"), "count"),
-)
-_CONVERGENCE_HINT = Wording(
-    "α after round 0 is convergence: the seats have read each other; it is no reliability",
-    "ラウンド0より後のαは収束を示します。陪審員は互いの意見を読んでおり、信頼性の尺度ではありません",
-)
-
-
-def _discussion(panel: "PanelStatistics", categories: tuple[str, ...]) -> Iterator[Section]:
-    """Nothing but a line where there was no discussion."""
-    found, title = panel.discussion, Wording("Discussion", "議論")()
-    if not found.steps and found.judge is None:
-        none = Wording("no round of discussion in these debates", "これらの議論に討議のラウンドはありません")
-        yield Section("discussion", "rounds", title, (Sentence(none()),))
-        return
-    coefficients = {one.round: one for one in panel.convergence}
-    rounds = tuple(
-        (
-            ReportCell(str(one.round)),
-            *(figure.cell(one) for figure in ROUNDS),
-            *(figure.cell(coefficients[one.round]) for figure in CONVERGENCE),
-            *(figure.cell(one) for figure in ROUNDS_RIGHT),
-        )
-        for one in found.rounds
-    )
-    figures = (*ROUNDS, *CONVERGENCE, *ROUNDS_RIGHT)
-    head = (Wording("round", "ラウンド")(), *(one.name for one in figures))
-    yield Section("discussion", "rounds", title, (Table(head, rounds), Sentence(_CONVERGENCE_HINT())))
-    for step in found.steps:
-        yield _step(step, found, categories)
-    if found.judge is not None:
-        yield _judge(found.judge, categories)
-
-
-def _step(step: "DiscussionStep", found: "DiscussionReport", categories: tuple[str, ...]) -> Section:
-    pairs = Wording(
-        "{n:,} positions: a row for each earlier one, a column for each later one",
-        "立場{n:,}件。行は前の立場、列は後の立場です",
-        one="{n} position: a row for each earlier one, a column for each later one",
-    )
-    corner = Wording("before ↓  after →", "前 ↓  後 →")()
-    figures = STEP[:-1] if step.net_gain.abstentions == 0 else STEP
-    blocks: list[Block] = [
-        Sentence(pairs(n=step.pairs)),
-        Chart("heat_map", lambda _lang: _transitions(step, categories)),
-        crossed(corner, found.categories, found.categories, step.transitions),
-        listed(step, figures if step.net_gain.pairs else STEP[:1], Wording("what it changed", "議論による変化")()),
-    ]
-    test = step.net_gain.test
-    if step.net_gain.pairs:
-        tests = Wording(
-            "p corrected for {n:,} tests (Holm)",
-            "p値は{n:,}個の検定に対するHolm補正済み",
-            one="p of {n} test, which needs no correction",
-        )
-        blocks.append(Sentence(tests(n=found.tests) if test.reason is None else test.reason))
-    conformity = [
-        (Wording("all", "全体")(), step.conformity),
-        (Wording("peers right", "他の多数が正解")(), step.conformity_peers_right),
-        (Wording("peers wrong", "他の多数が不正解")(), step.conformity_peers_wrong),
-    ]
-    corner = Wording("opposed seats that adopt the plurality of their peers", "反対から他の多数に同調")()
-    blocks.append(table(conformity, CONFORMITY, corner))
-    moves = step.moves
-    if any(any(row) for row in moves.adopted) and len(moves.seats) <= _MOVING_SEATS:
-        rows = tuple(
-            (
-                ReportCell(seat),
-                *(ReportCell(f"{taken:,}/{other:,}" if other else "") for taken, other in zip(*of, strict=True)),
-            )
-            for seat, *of in zip(moves.seats, moves.adopted, moves.opposed, strict=True)
-        )
-        title = Wording("moved ↓  to the position of →", "変更した陪審員 ↓  同調した相手 →")()
-        blocks.append(Table((title, *moves.seats), rows, title=title, folded=True))
-    before = Wording("Discussion: round {before} → round {after}", "議論: ラウンド{before} → ラウンド{after}")
-    title = before(before=step.from_round, after=step.to_round)
-    return Section("discussion", f"step-{step.to_round}", title, tuple(blocks))
-
-
-def _transitions(step: "DiscussionStep", categories: tuple[str, ...]) -> Any:
-    """Each row is the part of an earlier position that each later position has."""
-    cells = []
-    for row in step.transitions:
-        total = sum(row)
-        cells.append([(count / total if total else None, str(count)) for count in row])
-    return heat_map(cells, categories, categories)
-
-
-def _judge(judge: "JudgeAgainstVote", categories: tuple[str, ...]) -> Section:
-    undecided = Wording("undecided", "未決")
-    corner = Wording("plurality ↓  judge →", "相対多数 ↓  最終判定者 →")
-    title = Wording(
-        "Final judge against the last vote: {n:,} debates",
-        "最終判定者と最後の投票の比較: 議論{n:,}件",
-        one="Final judge against the last vote: {n} debate",
-    )
-    blocks = (
-        crossed(corner(), (*categories, undecided()), categories, judge.table),
-        listed(judge, JUDGE, Wording("what the judge does", "最終判定者")()),
-    )
-    return Section("discussion", "judge", title(n=judge.debates), blocks)
-
-
 SHARES = (
-    Figure("count", _DEBATES, "count"),
-    Figure("raw", _SHARE),
+    Figure("count", DEBATES, "count"),
+    Figure("raw", SHARE),
     Figure("labelled", Wording("of the labels", "ラベルの割合")),
     Figure("corrected", Wording("corrected", "補正後")),
 )
@@ -662,7 +494,7 @@ def _shares(found: "Sequence[VerdictShare]", debates: int) -> Section:
     made = table([(one.verdict, one) for one in found], SHARES, Wording("verdict", "判定")())
     blocks = (
         Chart("bar", lambda _lang: stacked_bar(counts)),
-        _dots((one.verdict, one.raw) for one in found),
+        dots((one.verdict, one.raw) for one in found),
         made._replace(rows=tuple((ReportCell(row[0].value, "verdict"), *row[1:]) for row in made.rows)),
     )
     return Section("shares", "shares", Wording("Shares", "判定の割合")(), blocks)

@@ -82,6 +82,7 @@ _JAPANESE: Mapping[str, str] = {
     "juror_evaluated": "評価",
     "juror_abstained": "棄権",
     "seats_not_asked": "質問の省略",
+    "reasoning_shown": "思考の表示",
     "round_started": "ラウンド開始",
     "statement_made": "発言",
     "consensus_checked": "合意の確認",

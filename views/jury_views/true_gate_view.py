@@ -1,13 +1,14 @@
 """A true rate in words, and the gate on it: what people say of drawn cases, and what follows for all of them."""
 
 from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from jury_analysis.wording import Reason, Wording
+from jury_events.panel import Language
 from jury_events.text import visible_line
+from jury_views.gate_view import JUDGE, OUTCOMES, SAID, WOULD_TAKE, GateInWords, counts_as, outcome_of
 
 if TYPE_CHECKING:
-    from jury_analysis.gate import Decision
     from jury_analysis.true_rate import MoreLabels, TrueGate, TrueRate
 
 _RARELY = 300
@@ -16,13 +17,16 @@ _SAYS = {
     "fail": Wording("fail: the true rate does not keep to it", "不合格: 真の割合は条件を満たさない"),
     "inconclusive": Wording("inconclusive: the labels do not decide it", "判断不能: このラベル数では決まらない"),
 }
+_ANY = Wording("any", "すべて")
+_HEAD = (
+    Wording("verdict of the jury", "陪審団の判定"),
+    Wording("cases", "ケース"),
+    Wording("drawn", "抽出"),
+    Wording("labelled", "ラベルあり"),
+)
 _HEADLINE = Wording("{says}{counts}", "{says}{counts}")
-_COUNTS_AS = Wording("; counts as {outcome}", "。{outcome}として扱う")
 _TRUE_RATE = Wording("true rate", "真の割合")
 _LABELS = Wording("labels", "ラベル")
-_JUDGE = Wording("judge", "審査側")
-_SAID = Wording("{said}", "{said}")
-_WOULD_TAKE = Wording("it would take", "判断に必要なもの")
 _OF_RUN = Wording(
     "{label} is right for {low:.1%} to {high:.1%} of the {n:,} cases of this run (95% each way, by {labelled:,} "
     "labels, of them {found:,} {label})",
@@ -83,85 +87,49 @@ def rate_sentence(rate: "TrueRate") -> Reason:
     )
 
 
-class NamedTrueGate(NamedTuple):
-    """A gate on a true rate with the name of its run or file; an inconclusive one may count as `pass` or `fail`.
-
-    `drift`: when the run's panel was calibrated and last checked for drift, "" where neither was.
-    """
-
-    run: str
-    gate: "TrueGate"
-    inconclusive: str | None = None
-    drift: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The gate as JSON values."""
-        return {**self.gate.to_dict(), **({"judge": self.drift} if self.drift else {})}
-
-    @property
-    def title(self) -> str:
-        """Which gate it is."""
-        return f"gate {visible_line(self.run, 200)}, true {visible_line(self.gate.claim, 100)}"
-
-    @property
-    def decision(self) -> "Decision":
-        """The decision as it is."""
-        return self.gate.decision
-
-    @property
-    def outcome(self) -> "Decision":
-        """The decision, an inconclusive one as it counts."""
-        if self.decision != "inconclusive" or self.inconclusive is None:
-            return self.decision
-        return "pass" if self.inconclusive == "pass" else "fail"
-
-    @property
-    def headline(self) -> Reason:
-        """`pass: the true rate keeps to it`."""
-        counts = _COUNTS_AS(outcome=self.outcome) if self.outcome != self.decision else ""
-        return _HEADLINE(says=_SAYS[self.decision](), counts=counts)
-
-    @property
-    def facts(self) -> list[tuple[Reason, Reason]]:
-        """What the decision is based on, as names and values."""
-        rate = self.gate.rate
-        labels = (_DRAWN if rate.source == "draw" else _ASSERTED)(
-            labelled=rate.labelled,
-            drawn=rate.drawn,
-            cases=rate.population,
-            clusters="" if rate.clusters is None else _CLUSTERS(n=rate.clusters),
-        )
-        rows = [(_TRUE_RATE(), rate_sentence(rate)), (_LABELS(), labels)]
-        if self.decision == "inconclusive":
-            ways = [_way(one, rate) for one in self.gate.needed]
-            rows.append((_WOULD_TAKE(), reduce(_either, ways) if ways else _NO_NUMBER()))
-        if self.drift:
-            rows.append((_JUDGE(), _SAID(said=self.drift)))
-        return rows
-
-    @property
-    def notes(self) -> list[Reason]:
-        """What has to be said first."""
-        rate, said = self.gate.rate, []
-        if rate.source == "assertion":
-            said.append(_ASSERTION())
-        if missing := rate.drawn - rate.labelled:
-            said.append(_UNANSWERED(n=missing))
-        if rate.of == "agent" and rate.labelled < _RARELY:
-            said.append(_RARE(least=_RARELY))
-        return said
-
-    @property
-    def table(self) -> list[tuple[str, ...]]:
-        """The cases that were drawn from together, the head first."""
-        rows = [
-            (
-                one.verdict or "any",
-                *(f"{count:,}" for count in (one.population, one.drawn, one.found + one.other, one.found)),
-            )
-            for one in self.gate.rate.strata
-        ]
-        return [("verdict of the jury", "cases", "drawn", "labelled", self.gate.rate.label), *rows]
+def true_gate_in_words(
+    run: str, gate: "TrueGate", inconclusive: str | None = None, drift: str = "", language: Language = "en"
+) -> GateInWords:
+    """A gate on the true rate of a run, or of a file, of this name; `drift` and `language` as in `GateInWords`."""
+    rate, notes = gate.rate, []
+    outcome = outcome_of(gate.decision, inconclusive)
+    labels = (_DRAWN if rate.source == "draw" else _ASSERTED)(
+        labelled=rate.labelled,
+        drawn=rate.drawn,
+        cases=rate.population,
+        clusters="" if rate.clusters is None else _CLUSTERS(n=rate.clusters),
+    )
+    facts = [(_TRUE_RATE(), rate_sentence(rate)), (_LABELS(), labels)]
+    if gate.decision == "inconclusive":
+        ways = [_way(one, rate) for one in gate.needed]
+        facts.append((WOULD_TAKE(), reduce(_either, ways) if ways else _NO_NUMBER()))
+    if drift:
+        facts.append((JUDGE(), SAID(said=drift)))
+    if rate.source == "assertion":
+        notes.append(_ASSERTION())
+    if missing := rate.drawn - rate.labelled:
+        notes.append(_UNANSWERED(n=missing))
+    if rate.of == "agent" and rate.labelled < _RARELY:
+        notes.append(_RARE(least=_RARELY))
+    counts = (
+        (one.verdict or _ANY(), one.population, one.drawn, one.found + one.other, one.found) for one in rate.strata
+    )
+    return GateInWords(
+        title=f"gate {visible_line(run, 200)}, true {visible_line(gate.claim, 100)}",
+        report=gate,
+        decision=gate.decision,
+        outcome=outcome,
+        headline=_HEADLINE(says=_SAYS[gate.decision](), counts=counts_as(gate.decision, outcome)),
+        facts=facts,
+        notes=notes,
+        # The cases that were drawn from together.
+        table=[
+            (*(one() for one in _HEAD), rate.label),
+            *((verdict, *(f"{count:,}" for count in of)) for verdict, *of in counts),
+        ],
+        drift=drift,
+        language=language,
+    )
 
 
 def _either(one: Reason, other: Reason) -> Reason:
@@ -169,7 +137,7 @@ def _either(one: Reason, other: Reason) -> Reason:
 
 
 def _way(one: "MoreLabels", rate: "TrueRate") -> Reason:
-    label = visible_line(rate.label, 60)
+    label, decision = visible_line(rate.label, 60), OUTCOMES[one.decision]()
     if not one.found:
-        return _MORE_WITHOUT(n=one.labels, decision=one.decision, label=label)
-    return _MORE(n=one.labels, found=one.found, decision=one.decision, label=label)
+        return _MORE_WITHOUT(n=one.labels, decision=decision, label=label)
+    return _MORE(n=one.labels, found=one.found, decision=decision, label=label)

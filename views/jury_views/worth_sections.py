@@ -7,6 +7,7 @@ from jury_analysis.wording import Wording
 from jury_events.text import visible_line
 from jury_views.charts.shapes import frontier_chart
 from jury_views.report_sections import Block, Chart, Figure, ReportCell, Section, Sentence, Table, listed, table
+from jury_views.statistics_words import DECIDED, RIGHT, SEAT
 
 if TYPE_CHECKING:
     from jury_analysis.frontier import CostFrontier, FrontierPoint
@@ -18,15 +19,14 @@ MOST_POINTS = 12
 _SEATS = 12
 _POINTS = 20
 
-_SEAT = Wording("seat", "陪審員")
-_DECIDED = Figure("decided", Wording("decided", "判定あり"))
+_DECIDED = Figure("decided", DECIDED)
 _PRICE = (
     Figure("cost", Wording("cost a case", "案件あたりの費用"), "dollars"),
     Figure("calls", Wording("calls", "案件あたりの呼び出し"), "decimal"),
 )
 _ASSUMED = Figure("by_assumption", Wording("assumed", "仮定による"), "count")
 _GOALS = {
-    "accuracy": Wording("right", "正解"),
+    "accuracy": RIGHT,
     "agreement": Wording("as the whole panel", "陪審団全体と一致"),
 }
 _PRICES = {
@@ -63,7 +63,7 @@ _ADD_UP = Wording(
     "Shapley values add up to the share of right pluralities", "シャープレイ値の和は相対多数の正解率に等しくなります"
 )
 SINGLE = (
-    Figure("accuracy", Wording("right", "正解")),
+    Figure("accuracy", RIGHT),
     Figure("gain", Wording("what the plurality gains", "相対多数の利得")),
 )
 _IN_HINDSIGHT = Wording("in hindsight: {seat}", "事後に最良: {seat}")
@@ -83,7 +83,7 @@ def _seats(found: "PanelWorth") -> Section:
         (ReportCell(one.seat), *(figure.cell(one) for figure in figures), *(price.cell(spent) for price in _PRICE))
         for one, spent in zip(values.seats, found.spending, strict=True)
     )
-    blocks: list[Block] = [Table((_SEAT(), *(one.name for one in (*figures, *_PRICE))), rows)]
+    blocks: list[Block] = [Table((SEAT(), *(one.name for one in (*figures, *_PRICE))), rows)]
     if values.labelled:
         blocks += [listed(values, PLURALITY, Wording("all seats together", "全員")()), Sentence(_ADD_UP())]
     if (best := found.best_seat) is not None:
@@ -163,7 +163,7 @@ def frontier_section(found: "PanelWorth") -> Section:
                 _PRICES[report.measure]().text(lang),
             ),
         ),
-        table(named, figures, _SEAT(), few=_POINTS),
+        table(named, figures, SEAT(), few=_POINTS),
     ]
     if report.by_assumption:
         blocks.append(Sentence(_ASSUMPTION()))

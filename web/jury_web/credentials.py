@@ -1,4 +1,4 @@
-"""Whose token or cookie a request has."""
+"""Whose token or cookie a request has, and how often a wrong one may be tried."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""The login page: exchanges the token for an HttpOnly cookie."""
+"""The login page exchanges the token for an HttpOnly cookie; a reviewer sees only what is theirs to see."""
 
 import asyncio
 import re

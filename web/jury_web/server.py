@@ -1,4 +1,4 @@
-"""The listening socket, its address, and uvicorn in the current event loop."""
+"""The listening socket, its address, uvicorn in the current event loop, and the end of clients that take nothing."""
 
 import asyncio
 import socket

@@ -13,8 +13,9 @@ from typing import Any
 from jury_cases.columns import listing, message_column, snake_case
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
+from jury_cases.formats.registry import format_of
 from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.chat import BOOKKEEPING, read_choices, read_message
+from jury_cases.transcripts.chat import BOOKKEEPING, KINDS, read_choices, read_message
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank
 from jury_cases.transcripts.reading import has_turns, is_message, read_messages
 from jury_events.text import visible_line
@@ -186,12 +187,7 @@ def take_plain(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str])
     for part, columns in taken.items():
         value = decoded_json(row[columns[0]])
         if _is_talk(value):
-            talk = TranscriptBuilder()
-            _read_talk(value, talk, columns[0])
-            first, last = (talk, draft.built) if part == "question" else (draft.built, talk)
-            draft.built = first or talk
-            if first is not None and last is not None:
-                first.extend(last)
+            _take_talk(draft, part, value, columns[0])
         elif part == "question":
             draft.question = "\n\n".join(as_text(row[name]) for name in columns if not is_blank(row[name]))
         elif part == "response":
@@ -200,15 +196,30 @@ def take_plain(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str])
             draft.expected_behavior = as_text(row[columns[0]]) or None
 
 
-def refuse_preferences(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
-    """Refuse a pair of answers to the last words of messages (DPO): the user says which of them is judged."""
-    if not isinstance(row, dict) or not row.keys() >= _PREFERENCES or "response" in fields:
+def _take_talk(draft: CaseDraft, part: str, value: Any, column: str) -> None:
+    """Add the messages of a column to the draft: before what is there where they ask, else behind it."""
+    talk = TranscriptBuilder()
+    _read_talk(value, talk, column)
+    first, last = (talk, draft.built) if part == "question" else (draft.built, talk)
+    draft.built = first or talk
+    if first is not None and last is not None:
+        first.extend(last)
+
+
+def refuse_unanswered(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
+    """Refuse messages to which the answer is not named: two answers to the last of them (DPO), or a data set's request.
+
+    Of two answers the user says which is judged.
+    """
+    if draft.built is None or draft.answered or not isinstance(row, dict):
         return
-    if draft.built is not None and not draft.answered and _asks_last(draft.built):
+    if row.keys() >= _PREFERENCES and "response" not in fields and _asks_last(draft.built):
         ways = (f"jury cases FILE --field response={name}" for name in sorted(_PREFERENCES))
         raise CaseFileError(
             f"response: missing; chosen and rejected are two answers to the last request: {', or '.join(ways)}"
         )
+    if "question" in draft.taken and _asks_alone(draft.built):
+        raise CaseFileError(missing(row, question=False, response=True))
 
 
 def _found(
@@ -253,6 +264,11 @@ def why_expected(row: dict[str, Any], name: str) -> str:
     return "the question offers options, and it names one" if offered and _OPTION.match(answer) else ""
 
 
+def _asks_alone(built: TranscriptBuilder) -> bool:
+    """Whether nothing of an agent or a tool follows the request: a data set's row, and no record of what was done."""
+    return all(isinstance(one.item, Message) and one.item.kind in {"user", "system"} for one in built.built)
+
+
 def _asks_last(built: TranscriptBuilder) -> bool:
     last = built.built[-1].item if built.built else None
     return isinstance(last, Message) and last.kind == "user"
@@ -268,9 +284,7 @@ def missing(row: Any, *, question: bool, response: bool) -> str:
         return _of_text(as_text(table["text"]))
     answered = response_columns(table)
     listed = list(_conversations(table)) if response and question else []
-    rows = (
-        [str(name) for name in table if name not in _STEPS and _has_cases(table[name])] if response and question else []
-    )
+    rows = [str(name) for name in table if _has_cases(str(name), table[name])] if response and question else []
     asked = [one[0] for one in question_columns(table)] or [*filter(None, (_said(table),))]
     asked = asked or [name for name in table if _asks(name) and isinstance(table[name], str)]
     asked = asked or [name for name in table if snake_case(str(name)) in _ASKERS and isinstance(table[name], str)]
@@ -332,9 +346,11 @@ def _of_text(text: str) -> str:
 
 
 def _said(row: Mapping[str, Any]) -> str | None:
-    """The column of messages; None: there is none."""
+    """The column of messages with a user's among them; None: there is none."""
     name = message_column(row)
-    return name if name is not None and is_message_list(row[name]) else None
+    if name is None or not is_message_list(row[name]):
+        return None
+    return name if any(KINDS.get(as_text(one["role"]).lower()) == "user" for one in row[name]) else None
 
 
 def _is_conversation(value: Any) -> bool:
@@ -350,10 +366,17 @@ def _conversations(row: Mapping[str, Any]) -> Iterator[str]:
             yield from (f"{name}.{inner}" for inner, one in value.items() if _is_conversation(one))
 
 
-def _has_cases(value: Any) -> bool:
+def _has_cases(name: str, value: Any) -> bool:
+    """Whether a column is a list of rows: of a format of its own, or with messages, or with question and response."""
     first = value[0] if isinstance(value, list) and value else None
-    if not isinstance(first, dict) or is_message(first):
+    if not isinstance(first, dict):
         return False
+    if format_of(first, None).name not in {"rows", "messages"}:
+        return True
+    return name not in _STEPS and not is_message(first) and _is_case(first)
+
+
+def _is_case(first: dict[str, Any]) -> bool:
     return any(map(is_message_list, first.values())) or bool(question_columns(first) and response_columns(first))
 
 

@@ -113,7 +113,7 @@ OF_A_BALLOT: tuple[str, ...] = (
     *("role", "kind", "weight", "changed", "model_answered", "calls", "input_tokens", "output_tokens", "cost"),
     *("simulated", "final_verdict", "final_score"),
     *("verified", "normalised", "elsewhere", "not_found", "decisive_item", "item_count", "read_percent"),
-    *("vote_label", "final_label", "human_label"),
+    *("before_reasoning", "before_reasoning_label", "vote_label", "final_label", "human_label"),
 )
 """Further columns of the ballots table. By default they are read from exported tables of ballots only: elsewhere such
 names have other meanings."""

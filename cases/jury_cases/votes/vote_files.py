@@ -7,7 +7,7 @@ from typing import Any, BinaryIO, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jury_analysis.ballots import EVIDENCE, MESSAGES, OWN_WORDS, READING, SCHEMA
+from jury_analysis.ballots import EVIDENCE, MESSAGES, OWN_WORDS, READING, REASONING, SCHEMA
 from jury_cases.columns import listing
 from jury_cases.containers.rows import read_rows
 from jury_cases.errors import CaseFileError
@@ -19,10 +19,10 @@ from jury_events.text import visible_line
 PLACE = "place"
 """The column with the position of each row in its file, for messages."""
 
-FURTHER = tuple(field.name for field in (*MESSAGES, *EVIDENCE, *READING, *OWN_WORDS))
+FURTHER = tuple(field.name for field in (*MESSAGES, *EVIDENCE, *READING, *REASONING, *OWN_WORDS))
 """Columns that ballots may have beside those of `SCHEMA`."""
 
-_FIELDS = {field.name: field for field in (*SCHEMA, *MESSAGES, *EVIDENCE, *READING, *OWN_WORDS)}
+_FIELDS = {field.name: field for field in (*SCHEMA, *MESSAGES, *EVIDENCE, *READING, *REASONING, *OWN_WORDS)}
 _COLLECTED = (*_FIELDS, PLACE)
 
 _ROWS = 16_384

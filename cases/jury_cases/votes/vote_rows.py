@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from jury_analysis.ballots import EVIDENCE, KINDS, OWN_WORDS, ROLES
+from jury_analysis.ballots import EVIDENCE, KINDS, OWN_WORDS, REASONING, ROLES
 from jury_analysis.label_schema import LABEL_FACTS, LABELS
 from jury_cases.columns import listing
 from jury_cases.errors import CaseFileError
@@ -250,7 +250,7 @@ _PARTS: dict[str, Callable[[Any, str], Any]] = {
     "decisive_message": _count(2**31 - 1),
     **dict.fromkeys(EVIDENCE.names, _count(2**31 - 1)),
     "read_percent": _count(100),
-    **dict.fromkeys(OWN_WORDS.names, name_of),
+    **dict.fromkeys((*REASONING.names, *OWN_WORDS.names), name_of),
 }
 """How the parts of a vote besides its verdicts are read."""
 

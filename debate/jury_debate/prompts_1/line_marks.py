@@ -7,6 +7,7 @@ written once, with its length, and so are long runs of line ends in a long text,
 """
 
 import re
+from functools import lru_cache
 
 from jury_events.hidden_characters import is_hidden
 
@@ -53,10 +54,13 @@ def unmark(text: str, sign: str) -> str:
         ValueError: `sign` is not two consonants and a colon.
     """
     prefix = _prefix(sign)
-    lines = text.split("\n")
-    return "\n".join(_plain(line.removeprefix(prefix)) if line.startswith(prefix) else line for line in lines)
+    if "⟨" in text:
+        lines = text.split("\n")
+        return "\n".join([_plain(line.removeprefix(prefix)) if line.startswith(prefix) else line for line in lines])
+    return f"\n{text}".replace(f"\n{prefix}", "\n")[1:]
 
 
+@lru_cache(maxsize=1024)
 def _prefix(sign: str) -> str:
     if not _SIGN.fullmatch(sign):
         raise ValueError(f"sign {sign!r} must be two lower-case consonants and a colon")
@@ -78,7 +82,7 @@ def _abbreviated(text: str, char: str) -> str:
 
 
 def _plain(line: str) -> str:
-    return _ESCAPED.sub(_unescaped, line) if "⟨" in line else line
+    return _ESCAPED.sub(_unescaped, line)
 
 
 def _unescaped(found: re.Match[str]) -> str:

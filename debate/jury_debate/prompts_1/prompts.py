@@ -27,6 +27,7 @@ from jury_debate.seat_letters import seat_letter
 from jury_debate.step_outcome import CheckedQuotations, ParsedAnswer
 from jury_events.bundled_scales import AGENT_SAFETY, BundledScale, bundled_scale
 from jury_events.evidence import Evidence
+from jury_events.ids import Step
 from jury_events.panel import Marking, Panel, Seat
 from jury_events.reading import RecordRead
 from jury_events.rubric import Rubric
@@ -210,28 +211,20 @@ class Prompts:
         lines = (fill(self.texts.turns.tool_line, name=name, description=self.tool(name).description) for name in names)
         return fill(self.texts.turns.tools_instruction, tools="\n".join(lines))
 
-    def peer_block_initial(self, *, letter: str, verdict: str, score: float, confidence: float) -> str:
-        """The heading over a peer's phase-1 rationale: a letter, never a model or an id; `verdict` is its word."""
-        return fill(
-            self.texts.turns.peer_block_initial,
-            letter=letter,
-            verdict=verdict,
-            score=f"{score:g}",
-            confidence=f"{confidence:g}",
-        )
-
-    def peer_block_round(
-        self, *, letter: str, round_number: int, verdict: str, score: float, confidence: float, changed: bool
+    def peer_block(
+        self, step: Step, *, letter: str, verdict: str, score: float, confidence: float, changed: bool
     ) -> str:
-        """The heading over a peer's statement in a round."""
+        """The heading over what a peer said in a step: a letter, never a model or an id; `verdict` is its word."""
+        turns = self.texts.turns
+        block = turns.peer_block_reasoning if step.reasoning else turns.peer_block_initial
         return fill(
-            self.texts.turns.peer_block_round,
+            turns.peer_block_round if step.round else block,
             letter=letter,
-            round=round_number,
+            round=step.round or 0,
             verdict=verdict,
             score=f"{score:g}",
             confidence=f"{confidence:g}",
-            changed=self._changed(changed=changed),
+            changed=turns.position_changed if changed else turns.position_kept,
         )
 
     def scenario_line(self, *, number: str, verdict: str, score: float) -> str:
@@ -253,9 +246,6 @@ class Prompts:
     def card_records(self, total: int) -> str:
         """The heading over all Agent Card Accuracy records (inline mode)."""
         return fill(self.texts.artifacts.card_records, total=total)
-
-    def _changed(self, *, changed: bool) -> str:
-        return self.texts.turns.position_changed if changed else self.texts.turns.position_kept
 
 
 def _three_verdicts(language: str) -> BundledScale:

@@ -72,6 +72,7 @@ class CaseTexts(Value):
     question: str
     expected_behavior: str
     transcript: str
+    all_reasoning: str
     response: str
     error: str
     item: str
@@ -139,11 +140,13 @@ class TurnTexts(Value):
     """The instructions of each turn."""
 
     initial_instruction: str
+    reasoning_instruction: str
     own_heading: str
     peers_heading: str
     no_peers: str
     alone: str
     peer_block_initial: str
+    peer_block_reasoning: str
     peer_block_round: str
     scenario_line: str
     position_changed: str
@@ -284,6 +287,7 @@ PLACEHOLDERS: dict[str, frozenset[str]] = {
     "reading.found_in": frozenset({"number"}),
     "case.scenario_heading": frozenset({"number", "total"}),
     "case.transcript": frozenset({"total"}),
+    "case.all_reasoning": frozenset({"total"}),
     "case.item": frozenset({"number", "what"}),
     "case.of_call": frozenset({"number"}),
     "case.picture": frozenset({"number", "total", "media_type", "size"}),
@@ -300,6 +304,7 @@ PLACEHOLDERS: dict[str, frozenset[str]] = {
     "artifacts.first_failures": frozenset({"total", "shown"}),
     "artifacts.failure": frozenset({"verdict", "gist"}),
     "turns.peer_block_initial": _BLOCK,
+    "turns.peer_block_reasoning": _BLOCK | {"changed"},
     "turns.peer_block_round": _BLOCK | {"round", "changed"},
     "turns.discussion_instruction": frozenset({"round"}),
     "turns.reflection_instruction": frozenset({"round"}),

@@ -48,6 +48,23 @@ def record_read(
     )
 
 
+def read_in_all(earlier: RecordRead, later: RecordRead) -> RecordRead:
+    """What was read of a record that goes on where the earlier one ended.
+
+    Args:
+        later: counts all of the earlier one as read.
+    """
+    partly_read = (*(earlier.partly_read or ()), *(later.partly_read or ()))
+    return later.changed(
+        parts=earlier.parts + later.parts,
+        items_read=later.items_read - (earlier.items_total - earlier.items_read),
+        characters_read=later.characters_read - (earlier.characters_total - earlier.characters_read),
+        unread=(*earlier.unread, *later.unread)[:MOST_SPANS],
+        findings_left_out=earlier.findings_left_out + later.findings_left_out,
+        partly_read=partly_read[:MOST_SPANS] or None,
+    )
+
+
 def items_not_read(
     record: ShownRecord, wanted: Iterable[tuple[int, int]], read: Iterable[tuple[int, int]]
 ) -> tuple[str, ...]:

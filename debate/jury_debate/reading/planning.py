@@ -1,6 +1,6 @@
 """How a seat reads a record: whole, in windows or by tools, as its room allows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -21,6 +21,8 @@ READING_TOOLS = "instruction/reading"
 """The piece that names the tools with which a record is read."""
 
 CASE = "case"
+REASONING = "reasoning"
+"""The piece with what the agent thought, where the case is shown without it first."""
 
 _FORM = 4_000
 """Bytes that the form of the answer, the instruction, and the frame of a part take, about."""
@@ -34,7 +36,7 @@ _UNLIMITED = 1_000_000
 
 
 class PlannedCase(NamedTuple):
-    """The plan (None: all seats read whole), and the pieces with the case and the guides, by name."""
+    """The plan (None: all seats read whole), and the pieces with the case, the reasoning and the guides, by name."""
 
     plan: ReadingPlan | None
     pieces: dict[str, bytes]
@@ -45,13 +47,15 @@ class CaseToRead:
     """A case and what its requests show beside it.
 
     `shown` gives the piece with the case by its name (`case`, `case/images`); `sizes` are the bytes of each seat's
-    instructions, the final judge's under None; `pictures` the numbers of the items that the pictures belong to.
+    instructions, the final judge's under None; `pictures` the numbers of the items that the pictures belong to;
+    `reasoning` what the agent thought, where it is shown after the case, else empty.
     """
 
     shown: Callable[[str], bytes]
     marker: str
     sizes: Mapping[str | None, int]
     pictures: tuple[int, ...]
+    reasoning: bytes = b""
 
 
 class ReadingPlanner:
@@ -66,6 +70,7 @@ class ReadingPlanner:
         self._outline = cache(lambda name: RecordOutline(record(name), texts.reading))
         self._sizes = case.sizes
         self._pictures = case.pictures
+        self._reasoning = ShownRecord(case.reasoning, case.marker)
         self._texts = texts
 
     def planned(self) -> PlannedCase:
@@ -77,7 +82,7 @@ class ReadingPlanner:
         if judge is not None and (modes or not self._fits(judge, None)):
             modes[None] = "cited"
         if not modes:
-            return PlannedCase(None, self._whole_pieces())
+            return PlannedCase(None, {**self._whole_pieces(), **self._reasoning_pieces(())})
         guides: dict[str, bytes] = {}
         rooms: dict[str | None, int] = {}
         for juror_id in modes:
@@ -99,13 +104,15 @@ class ReadingPlanner:
             )
             for juror_id, mode in modes.items()
         )
+        reasoning = self._reasoning_pieces(rooms.values())
         plan = ReadingPlan(
             seats=seats,
             parts=len(cut[CASE].segments),
             image_parts=len(cut[CASE_WITH_IMAGES].segments) if CASE_WITH_IMAGES in cut else 0,
             pictures=self._pictures,
+            reasoning_parts=len(reasoning) or None,
         )
-        return PlannedCase(plan, {**self._pieces(cut), **guides})
+        return PlannedCase(plan, {**self._pieces(cut), **reasoning, **guides})
 
     def _mode(self, seat: Seat) -> ReadingMode | None:
         """How a seat reads; None: whole, as a decision model always does: it finds nothing in parts."""
@@ -120,7 +127,7 @@ class ReadingPlanner:
         """Whether the request with the whole case is small enough; nothing is rendered where no window is known."""
         if place.window is None:
             return True
-        size = self._sizes[juror_id] + _FORM + len(self._shown(self._name(juror_id)))
+        size = self._sizes[juror_id] + _FORM + len(self._shown(self._name(juror_id))) + len(self._reasoning.content)
         pictures = len(self._pictures) if place.images else 0
         return estimated_tokens(size, pictures) <= request_tokens(place.window)
 
@@ -187,6 +194,14 @@ class ReadingPlanner:
 
     def _whole_pieces(self) -> dict[str, bytes]:
         return {name: self._shown(name) for name in self._names()}
+
+    def _reasoning_pieces(self, rooms: Collection[int]) -> dict[str, bytes]:
+        """The reasoning, cut where a seat reads in parts: each of them has room for each seat that does."""
+        content = self._reasoning.content
+        if not content or not rooms:
+            return {REASONING: content} if content else {}
+        parts = pairwise((0, *cuts(self._reasoning, min(rooms)), len(content)))
+        return {part_name(REASONING, number): content[start:end] for number, (start, end) in enumerate(parts, start=1)}
 
     def _pieces(self, cut: "Mapping[str, _CutCase]") -> dict[str, bytes]:
         pieces: dict[str, bytes] = {}

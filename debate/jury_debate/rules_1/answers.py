@@ -8,7 +8,7 @@ import codecs
 import hmac
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple, NoReturn, get_args
 
 from jury_debate.assignment import AnswerSpec
@@ -18,8 +18,9 @@ from jury_events.evaluation import ScenarioVerdict, SeatPosition
 from jury_events.evidence import LONGEST_QUOTE, MOST_ENTRIES, MOST_ITEM, SHORTEST_QUOTE, Says
 from jury_events.hidden_characters import is_blank
 from jury_events.outcome import RefusalReason
-from jury_events.rubric import Rubric, Scores
+from jury_events.rubric import DimensionScore, Rubric, Scores
 from jury_events.strict_json import InvalidJson, skip_space
+from jury_events.value import trusted
 from jury_events.verdict import PASS, Verdict
 from jury_events.verdict_scale import VERDICTS, VerdictScale
 
@@ -240,8 +241,11 @@ def number(value: Any, where: str, maximum: float) -> float:
     refuse(RefusalReason.OUT_OF_RANGE, f"{where}: {value:g} is not between 0 and {maximum:g}")
 
 
+_THREE_VERDICTS = tuple(verdict.value for verdict in Verdict)
+
+
 def _verdict_words(scale: VerdictScale | None) -> tuple[str, ...]:
-    return tuple(verdict.value for verdict in Verdict) if scale is None else scale.ids
+    return _THREE_VERDICTS if scale is None else scale.ids
 
 
 def _position_of(value: Any, where: str, scale: VerdictScale | None) -> SeatPosition:
@@ -271,13 +275,16 @@ def _scores(value: Any, rubric: Rubric) -> Scores:
     typed(value, "scores", dict, "an object")
     check_fields(value, list(rubric.names), "scores")
     points = [
-        {
-            "dimension": dimension.name,
-            "points": number(value[dimension.name], f"scores.{dimension.name}", dimension.maximum),
-        }
+        _points(dimension.name, number(value[dimension.name], f"scores.{dimension.name}", dimension.maximum))
         for dimension in rubric.dimensions
     ]
-    return Scores.model_validate({"dimensions": tuple(points)})
+    return trusted(Scores)(dimensions=tuple(points))
+
+
+@lru_cache(maxsize=4096)
+def _points(dimension: str, points: float) -> DimensionScore:
+    """Kept: jurors give few different points, and every answer has some until its debate is over."""
+    return DimensionScore(dimension=dimension, points=points)
 
 
 def _scenarios(value: Any, spec: AnswerSpec) -> tuple[ScenarioVerdict, ...]:
@@ -371,7 +378,7 @@ def _with_evidence(answer: ParsedAnswer, members: dict[str, Any], spec: AnswerSp
     if decisive is not None:
         decisive = item_of(decisive, "decisive_item")
     return answer._replace(
-        quotations=tuple(entry_of(entry, f"evidence[{index}]", spec) for index, entry in enumerate(entries)),
+        quotations=tuple([entry_of(entry, f"evidence[{index}]", spec) for index, entry in enumerate(entries)]),
         # Nothing went wrong where the verdict passes.
         decisive_item=None if answer.verdict is PASS else decisive,
     )

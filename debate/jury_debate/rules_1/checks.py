@@ -8,12 +8,14 @@ has an outcome of its own, the check over labels has the numbers of the check ov
 
 from collections import Counter
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from functools import lru_cache
 from operator import itemgetter
 
+from jury_debate.reading.planning import REASONING, part_name
 from jury_debate.rules_1.votes import state_to_check
-from jury_debate.state import DebateState
+from jury_debate.state import DebateState, Phase
 from jury_events.consensus import ConsensusCheck, ConsensusStatus
 from jury_events.debate_events import ConsensusChecked, EndReason
 from jury_events.evaluation import SeatPosition
@@ -24,6 +26,7 @@ from jury_events.verdict import REVIEW, Verdict
 
 _VERDICTS = tuple(Verdict)
 _NOBODY = SeatPosition(REVIEW)
+_REASONING = frozenset({REASONING, part_name(REASONING, 1)})
 
 
 def next_check(state: DebateState) -> ConsensusChecked:
@@ -36,7 +39,7 @@ def next_check(state: DebateState) -> ConsensusChecked:
 
 
 def _check_of_state(state: DebateState) -> ConsensusCheck:
-    positions = [entry.evaluation.position for entry in state.evaluations if entry.round == state.round]
+    positions = [entry.evaluation.position for entry in state.evaluations if state.is_current(entry)]
     seats, rules = len(state.panel.seats), state.panel.discussion
     if state.panel.scale is None:
         return check_consensus([one.verdict for one in positions], seats, rules, round_number=state.round)
@@ -47,10 +50,9 @@ def _standing(state: DebateState) -> DebateState:
     if not state.round or len(state.panel.speaking) == len(state.panel.seats):
         return state
     speaking = frozenset(state.panel.speaking)
-    evaluations = tuple(
-        entry if entry.juror_id in speaking else entry._replace(round=state.round) for entry in state.evaluations
-    )
-    return state._replace(evaluations=evaluations)
+    latest = {entry.juror_id: entry for entry in state.evaluations if entry.juror_id not in speaking}
+    standing = tuple(entry._replace(round=state.round) for entry in latest.values())
+    return state._replace(evaluations=(*state.evaluations, *standing))
 
 
 def check_consensus(
@@ -128,15 +130,35 @@ def position_changed(state: DebateState, juror_id: str, position: SeatPosition) 
     return before is not None and before.evaluation.position != position
 
 
+def reasoning_is_due(state: DebateState) -> bool:
+    """Whether the seats are to be shown the agent's reasoning now: once all have judged a case that has some.
+
+    Where no seat has evaluated, or has answered on a part of the record, none is asked again.
+    """
+    return (
+        state.phase is Phase.EVALUATING
+        and not state.waiting
+        and not state.reasoning_shown
+        and shows_reasoning(state)
+        and bool(_voting(state))
+    )
+
+
+def shows_reasoning(state: DebateState) -> bool:
+    """Whether the case has reasoning of the agent that the seats are shown after they have judged."""
+    return state.panel.reasoning == "after" and any(piece.name in _REASONING for piece in state.debate.pieces)
+
+
+def _voting(state: DebateState) -> AbstractSet[str]:
+    return {entry.juror_id for entry in state.evaluations} | state.partly_read.keys()
+
+
 def _may_discuss(state: DebateState) -> bool:
     """Whether a seat that speaks has evaluated, or has answered on a part of the record, or the panel always discusses.
 
     The others have no vote, and nothing to discuss.
     """
-    if state.panel.discussion.always_discuss:
-        return True
-    voting = {entry.juror_id for entry in state.evaluations} | state.partly_read.keys()
-    return not voting.isdisjoint(state.panel.speaking)
+    return state.panel.discussion.always_discuss or not _voting(state).isdisjoint(state.panel.speaking)
 
 
 def _end_reason_after(state: DebateState, check: ConsensusCheck, quiet: int) -> EndReason | None:

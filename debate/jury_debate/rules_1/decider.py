@@ -9,14 +9,21 @@ from jury_debate.marking import mark
 from jury_debate.prompts_1.prompts import Prompts
 from jury_debate.prompts_1.texts import fill
 from jury_debate.prompts_registry import load_prompts
-from jury_debate.rules_1.checks import next_check, position_changed
+from jury_debate.rules_1.checks import next_check, position_changed, reasoning_is_due
 from jury_debate.rules_1.early_stop import group, not_asked
 from jury_debate.rules_1.judgment import completion, render
 from jury_debate.rules_1.steps import letter
 from jury_debate.state import DebateState, Phase
 from jury_debate.step_outcome import Answered, Blocked, Decided, Outcome, ParsedAnswer, Unanswered
 from jury_events.codec import DebateEvent
-from jury_events.debate_events import JudgmentRendered, JurorAbstained, JurorEvaluated, RoundStarted, StatementMade
+from jury_events.debate_events import (
+    JudgmentRendered,
+    JurorAbstained,
+    JurorEvaluated,
+    ReasoningShown,
+    RoundStarted,
+    StatementMade,
+)
 from jury_events.evaluation import Evaluation, LabelProbability, ScenarioVerdict, SeatPosition, Statement
 from jury_events.evidence import quotes_part
 from jury_events.ids import FINAL, Step
@@ -50,16 +57,16 @@ def _draw(seed: int, round_number: int, juror_id: str) -> bytes:
 def speakers_of(panel: Panel, round_number: int) -> tuple[str, ...]:
     """The speaker order of a round of a panel, without the seats of decision models, which never speak."""
     speaking = frozenset(panel.speaking)
-    return tuple(one for one in speaker_order(panel.discussion.speakers, round_number) if one in speaking)
+    return tuple([one for one in speaker_order(panel.discussion.speakers, round_number) if one in speaking])
 
 
 def due_steps(state: DebateState) -> tuple[Step, ...]:
     """The steps that can be asked now: every waiting seat in parallel, the next speaker in a sequential round."""
     if state.phase is Phase.EVALUATING:
-        return tuple(Step(0, juror) for juror in state.waiting)
+        return tuple([state.step_of(juror) for juror in state.waiting])
     if state.phase is Phase.DISCUSSING:
         waiting = state.waiting if state.panel.discussion.order == "parallel" else state.waiting[:1]
-        return tuple(Step(state.round, juror) for juror in waiting)
+        return tuple([Step(state.round, juror) for juror in waiting])
     if judge_is_due(state):
         return (FINAL,)
     return ()
@@ -101,14 +108,18 @@ def event_of(
             partly_read=outcome.partly_read,
         )
     if isinstance(outcome, Decided):
-        return _decided(state, juror_id, outcome, parts)
+        return _decided(state, step, outcome, parts)
     answer, synthetic = _answer(state, outcome)
     evaluation = evaluation_of(state, answer, outcome, parts, synthetic=synthetic)
-    changed = bool(step.round) and position_changed(state, juror_id, answer.position)
+    changed = position_changed(state, juror_id, answer.position)
     peer_text = parts.make(_peer_text(state, step, answer, evaluation.overall, marker, changed=changed))
     if not step.round:
         return trusted(JurorEvaluated)(
-            juror_id=juror_id, evaluation=evaluation, peer_text=peer_text, exchanges=outcome.exchanges
+            juror_id=juror_id,
+            evaluation=evaluation,
+            peer_text=peer_text,
+            exchanges=outcome.exchanges,
+            reasoning=step.reasoning or None,
         )
     statement = trusted(Statement)(
         order=len(state.done),
@@ -189,22 +200,15 @@ def _peer_text(
     assert step.juror_id is not None
     prompts = _prompts(state)
     turns = prompts.texts.turns
-    seat = letter(state, step.juror_id)
-    if not step.round:
-        heading = prompts.peer_block_initial(
-            letter=seat, verdict=_word(state, answer.position), score=score, confidence=answer.confidence
-        )
-        statement = []
-    else:
-        heading = prompts.peer_block_round(
-            letter=seat,
-            round_number=step.round,
-            verdict=_word(state, answer.position),
-            score=score,
-            confidence=answer.confidence,
-            changed=changed,
-        )
-        statement = [turns.statement_label, mark(answer.statement or answer.rationale, marker)]
+    heading = prompts.peer_block(
+        step,
+        letter=letter(state, step.juror_id),
+        verdict=_word(state, answer.position),
+        score=score,
+        confidence=answer.confidence,
+        changed=changed,
+    )
+    statement = [turns.statement_label, mark(answer.statement or answer.rationale, marker)] if step.round else []
     scenarios = [
         prompts.scenario_line(
             number=row.scenario_id, verdict=_word(state, SeatPosition(row.verdict, row.label)), score=row.score
@@ -227,7 +231,8 @@ def _prompts(state: DebateState) -> Prompts:
     return load_prompts(state.debate.prompts, state.panel.language)
 
 
-def _decided(state: DebateState, juror_id: str, outcome: Decided, parts: PartMaker) -> JurorEvaluated:
+def _decided(state: DebateState, step: Step, outcome: Decided, parts: PartMaker) -> JurorEvaluated:
+    assert step.juror_id is not None
     answer, ids = outcome.decision, state.debate.scenarios
     evaluation = trusted(Evaluation)(
         verdict=answer.verdict,
@@ -242,23 +247,30 @@ def _decided(state: DebateState, juror_id: str, outcome: Decided, parts: PartMak
         scenarios=tuple(row.changed(scenario_id=ids[int(row.scenario_id) - 1]) for row in answer.scenarios),
         probabilities=answer.probabilities,
     )
-    peer_text = parts.make(_decided_text(state, juror_id, outcome))
+    peer_text = parts.make(_decided_text(state, step, outcome))
     return trusted(JurorEvaluated)(
-        juror_id=juror_id, evaluation=evaluation, peer_text=peer_text, exchanges=outcome.exchanges
+        juror_id=step.juror_id,
+        evaluation=evaluation,
+        peer_text=peer_text,
+        exchanges=outcome.exchanges,
+        reasoning=step.reasoning or None,
     )
 
 
-def _decided_text(state: DebateState, juror_id: str, outcome: Decided) -> str:
+def _decided_text(state: DebateState, step: Step, outcome: Decided) -> str:
     """What other jurors are shown: nothing of it is judged text."""
+    assert step.juror_id is not None
     answer, panel = outcome.decision, state.panel
-    version = panel.seat(juror_id).questions
+    version = panel.seat(step.juror_id).questions
     assert version is not None
     prompts, texts = _prompts(state), question_texts(version, panel.language)
-    heading = prompts.peer_block_initial(
-        letter=letter(state, juror_id),
+    heading = prompts.peer_block(
+        step,
+        letter=letter(state, step.juror_id),
         verdict=answer.position.word,
         score=answer.score,
         confidence=answer.confidence,
+        changed=position_changed(state, step.juror_id, answer.position),
     )
     scenarios = [
         prompts.scenario_line(number=row.scenario_id, verdict=row.position.word, score=row.score)
@@ -281,8 +293,8 @@ def decide(
             return settled
         case Phase.EVALUATING | Phase.DISCUSSING:
             if not state.waiting:
-                return next_check(state)
-            step = Step(state.round, state.waiting[0])
+                return trusted(ReasoningShown)() if reasoning_is_due(state) else next_check(state)
+            step = state.step_of(state.waiting[0])
             outcome = outcomes.get(step.id)
             return None if outcome is None else event_of(state, step, outcome, signs.marker, parts)
         case Phase.DELIBERATED if state.end_reason is None:
@@ -300,7 +312,7 @@ def decide(
 
 def pending_steps(state: DebateState, outcomes: Mapping[str, Outcome]) -> tuple[Step, ...]:
     """See `Rules.pending_steps`."""
-    pending = tuple(step for step in due_steps(state) if step.id not in outcomes)
+    pending = tuple([step for step in due_steps(state) if step.id not in outcomes])
     if state.phase is not Phase.EVALUATING or state.debate.asking is None:
         return pending
     asked = state.debate.asking.order[: group(state)]

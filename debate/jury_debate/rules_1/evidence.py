@@ -46,9 +46,9 @@ def said_text(blocks: tuple[bytes, ...], marker: str) -> SearchedText:
 
 def undisplayed(quote: str, marker: str) -> str:
     """A quotation without what only the display adds: signs of lines and of gaps, hidden characters written out."""
-    lines = quote.split("\n")
-    marked = (line if _is_marked(line, marker) else f"{marker} {'' if line == marker else line}" for line in lines)
-    return unmark("\n".join(marked), marker)
+    sign = f"{marker} "
+    lines = [line if line.startswith(sign) else f"{sign}{'' if line == marker else line}" for line in quote.split("\n")]
+    return unmark("\n".join(lines), marker)
 
 
 def _is_marked(line: str, marker: str) -> bool:
@@ -104,7 +104,7 @@ class ShownEvidence:
 
     def checked_quotations(self, quotations: Sequence[Quotation]) -> CheckedQuotations:
         """Quotations with the results of their check."""
-        return CheckedQuotations(tuple(one.quote for one in quotations), tuple(map(self.check, quotations)))
+        return CheckedQuotations(tuple([one.quote for one in quotations]), tuple(map(self.check, quotations)))
 
     def check(self, quotation: Quotation) -> Evidence:
         """Look for a quotation where it says, then in every other item."""
@@ -143,7 +143,10 @@ class ShownEvidence:
 
 
 def _first(look: Callable[[str], Found | None], forms: Iterable[str]) -> Found | None:
-    return next((found for quote in forms if (found := look(quote)) is not None), None)
+    for quote in forms:
+        if (found := look(quote)) is not None:
+            return found
+    return None
 
 
 def _span(item: int | None, found: Found) -> EvidenceSpan:
@@ -225,7 +228,7 @@ def kept_record(assignment: Assignment, content: Callable[[str], bytes]) -> Kept
     assert reading is not None
     policy = None if spec is None or spec.policy is None else spec.policy.part
     marker = assignment.marker if spec is None else spec.marker
-    case = tuple(ref.part for ref in reading.case)
+    case = tuple([ref.part for ref in reading.case])
 
     def parsed() -> KeptRecord:
         return KeptRecord(b"".join(map(content, case)), None if policy is None else content(policy), marker)

@@ -256,7 +256,10 @@ def _signal_vote(vote: Vote, items: Mapping[str, int]) -> SignalVote:
 
 
 def cast_vote(state: DebateState, seat: Seat) -> Vote:
-    """The vote of one seat: its latest evaluation, or an abstention. That of a decision model is never stale."""
+    """The vote of one seat: its latest evaluation, or an abstention.
+
+    It is stale where the seat gave no answer when it was asked last; a decision model is asked in phase 1 alone.
+    """
     entry = state.latest(seat.juror_id)
     if entry is None:
         return trusted(Vote)(
@@ -269,7 +272,7 @@ def cast_vote(state: DebateState, seat: Seat) -> Vote:
             round=None,
             stale=False,
         )
-    stale = entry.round < state.round and seat.questions is None
+    stale = not (state if seat.questions is None else state._replace(round=0)).is_current(entry)
     evaluation = entry.evaluation
     return trusted(Vote)(
         juror_id=seat.juror_id,

@@ -21,7 +21,7 @@ from jury_debate.assignment import (
 from jury_debate.decision_seats import QUESTIONS, questions_piece
 from jury_debate.marking import mark
 from jury_debate.prompts_1.case_items import case_items, render_case
-from jury_debate.prompts_1.hidden_reasoning import without_reasoning
+from jury_debate.prompts_1.hidden_reasoning import reasoning_alone, without_reasoning
 from jury_debate.prompts_1.line_marks import SIGN_LETTERS
 from jury_debate.prompts_1.prompts import Prompts
 from jury_debate.prompts_1.texts import fill, has_policy, policy_piece, without_policy
@@ -37,6 +37,7 @@ from jury_events.parts import ImageRef, PartMaker
 from jury_events.provenance import provenance
 from jury_events.reading import ReadingPlan
 from jury_events.transcript import Attachment
+from jury_events.value import trusted
 
 
 def ballot_id(secret: bytes, juror_id: str | None) -> str:
@@ -63,8 +64,14 @@ def line_sign(secret: bytes) -> str:
 
 def signs_of(secret: bytes, panel: Panel) -> DebateSigns:
     """See `Rules.signs_of`."""
-    marker = datamark(secret) if panel.marking == "words" else line_sign(secret)
-    return DebateSigns(marker, {juror_id: ballot_id(secret, juror_id) for juror_id in (*panel.juror_ids, None)})
+    return _signs(secret, panel.marking, panel.juror_ids)
+
+
+@lru_cache(maxsize=1)
+def _signs(secret: bytes, marking: Marking, jurors: tuple[str, ...]) -> DebateSigns:
+    """Kept for the last debate: it is opened with them, and goes on with them."""
+    marker = datamark(secret) if marking == "words" else line_sign(secret)
+    return DebateSigns(marker, {juror_id: ballot_id(secret, juror_id) for juror_id in (*jurors, None)})
 
 
 def _derive(secret: bytes, purpose: str) -> bytes:
@@ -103,10 +110,12 @@ def open_debate(
         judge_prompt=judge_prompt,
         operator_policy=operator_policy,
     )
-    opened = _opening_event(
+    pieces = texts.by_name()
+    return _opening_event(
         case,
         panel,
-        texts.by_name(),
+        pieces,
+        texts.reading,
         debate_id=debate_id,
         run_id=run_id,
         secret=secret,
@@ -114,8 +123,6 @@ def open_debate(
         submission_id=submission_id,
         prompts_version=prompts_version,
     )
-    asking = asking_plan(panel, debate_id, opened.scenarios)
-    return opened.model_copy(update={"reading": texts.reading, "asking": asking})
 
 
 @lru_cache(maxsize=256)
@@ -143,8 +150,8 @@ class _PromptTexts:
         operator_policy: str | None,
     ) -> None:
         self._policy = operator_policy if operator_policy and has_policy(case, operator_policy) else None
-        shown = without_reasoning(case) if panel.reasoning == "hide" else case
-        self._case = shown if self._policy is None else without_policy(shown, self._policy)
+        whole = case if self._policy is None else without_policy(case, self._policy)
+        self._case = whole if panel.reasoning is None else without_reasoning(whole)
         self._panel = panel
         self._role_prompts = role_prompts
         self._judge_prompt = judge_prompt
@@ -152,6 +159,11 @@ class _PromptTexts:
         self._marking: Marking = panel.marking
         self._signs = signs_of(secret, panel)
         self._sign = self._signs.marker
+        self._reasoning = ""
+        if panel.reasoning == "after":
+            self._reasoning = reasoning_alone(
+                whole, prompts.texts.case, self._sign, marking=self._marking, first=self._first
+            )
 
     def by_name(self) -> dict[str, str | bytes]:
         """What belongs to no debate is one object for all of them, as long as they run."""
@@ -167,6 +179,8 @@ class _PromptTexts:
             if seat.questions is None
         }
         behind = {"instruction/initial": turns.initial_instruction + self._tools_piece()}
+        if self._reasoning:
+            behind["instruction/reasoning"] = turns.reasoning_instruction + self._tools_piece()
         behind |= {ROLE_PROMPT + juror_id: prompt for juror_id, prompt in self._role_prompts.items()}
         if self._judge_prompt is not None:
             behind[JUDGE_ROLE_PROMPT] = self._judge_prompt
@@ -214,6 +228,7 @@ class _PromptTexts:
             marker=self._sign,
             sizes=sizes,
             pictures=self._picture_items(),
+            reasoning=f"{self._reasoning}\n\n".encode() if self._reasoning else b"",
         )
         planned = ReadingPlanner(self._panel, to_read, self._prompts.texts).planned()
         self.reading = planned.plan
@@ -297,6 +312,7 @@ def _opening_event(
     case: Case,
     panel: Panel,
     pieces: Mapping[str, str | bytes],
+    reading: ReadingPlan | None,
     *,
     debate_id: str,
     run_id: str | None,
@@ -337,6 +353,8 @@ def _opening_event(
             for image in (case.images if images_seen else ())
         ),
         secret=parts.make(secret),
-        pieces=tuple(NamedPart(name=name, text=parts.make(text)) for name, text in pieces.items()),
+        pieces=tuple([trusted(NamedPart)(name=name, text=parts.make(text)) for name, text in pieces.items()]),
         provenance=None if known is None else parts.make(known),
+        reading=reading,
+        asking=asking_plan(panel, debate_id, case.scenario_ids),
     )

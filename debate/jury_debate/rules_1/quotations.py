@@ -259,8 +259,11 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _may_have_joints(text: str) -> bool:
-    if any(hyphen in text for hyphen in _HYPHENS) and _BEHIND_HYPHEN.search(text):
-        return True
+    for hyphen in _HYPHENS:
+        if hyphen in text:
+            if _BEHIND_HYPHEN.search(text):
+                return True
+            break
     return not text.isascii() and any(map(_is_without_spaces, set(text)))
 
 

@@ -19,7 +19,7 @@ from jury_debate.conversation import Call, Reply, UnsettledFailure
 from jury_debate.marking import mark
 from jury_debate.prompts_1.texts import fill
 from jury_debate.prompts_registry import load_prompts
-from jury_debate.reading.coverage import record_read
+from jury_debate.reading.coverage import read_in_all, record_read
 from jury_debate.reading.outline import RecordOutline, cited_items, guide
 from jury_debate.reading.planning import MOST_LEVELS, MOST_SHRINKS, WANTED_SHARE, findings_bytes, kept_findings
 from jury_debate.reading.shown_record import ShownRecord, middle, picture_items, window_frame
@@ -36,7 +36,7 @@ from jury_debate.rules_1.window_conversation import (
 from jury_debate.step_outcome import Answered, Blocked, Outcome, Unanswered
 from jury_events.outcome import CallOutcome
 from jury_events.parts import ImageRef, PartRef, PartRegistry
-from jury_events.reading import CLOSING
+from jury_events.reading import CLOSING, RecordRead
 
 _GUIDE = 24_000
 
@@ -190,7 +190,8 @@ class ReadingConversation:
 
     def _plan(self) -> None:
         spans = [(self._places[first], self._places[behind]) for first, behind in self._reading.windows]
-        self._add([(str(number), span) for number, span in enumerate(spans, 1)], parts=len(spans))
+        before = self._reading.parts_before
+        self._add([(str(number), span) for number, span in enumerate(spans, before + 1)], parts=before + len(spans))
 
     def _add(self, spans: list[tuple[str, tuple[int, int]]], *, parts: int) -> None:
         self._parts = parts
@@ -264,7 +265,8 @@ class ReadingConversation:
         system, user = self.assignment.messages[:2]
         head = user.parts[: user.shared]
         if self._reading.guide is None:
-            head = (*head[: len(head) - len(self._reading.case)], self._made_guide())
+            shown = len(self._reading.case) if self._reading.mode == "whole" else 0
+            head = (*head[: len(head) - shown], self._made_guide())
         return system, head, user.parts[user.shared]
 
     def _made_guide(self) -> PartRef:
@@ -355,7 +357,13 @@ class ReadingConversation:
 
     def _ask_to_close(self) -> None:
         system, head, seat = self._common
-        shown = [seat, *self._found(), *self._wanted(), self.parts.make(self._closing_instruction())]
+        found = (*self._found(), *self._wanted())
+        shown: tuple[PartRef, ...] = (seat, *found, self.parts.make(self._closing_instruction()))
+        if self.assignment.step.reasoning:
+            # Its turn has its own evaluation, and an instruction of its own.
+            user = self.assignment.messages[1]
+            *turn, instruction = user.parts[user.shared :]
+            shown = (*turn, *found, instruction)
         user = CallMessage("user", (*head, *shown), shared=len(head))
         assignment = self.assignment._replace(messages=(system, user))
         self._closing = FittedConversation(
@@ -387,19 +395,7 @@ class ReadingConversation:
         texts = self._prompts.texts.reading
         found = shown_findings(self._findings, self._finding_texts, self._findings_room)
         not_shown = frozenset().union(*(self._covers[label] for label in found.unread))
-        record = self._record.record
-        unread = [
-            (window.start, window.end) for window in self._windows if window.label in not_shown or self._failed(window)
-        ]
-        self._read = record_read(
-            record,
-            "windows",
-            [(window.start, window.end) for window in self._windows if window.findings is not None],
-            parts=sum(window.findings is not None for window in self._windows),
-            unread=unread,
-            findings_left_out=found.left_out,
-            partly_read=self._partly_read(not_shown),
-        )
+        self._read = self._read_of(not_shown, found.left_out)
         lines = [found.text]
         if self._read.unread:
             spans = (
@@ -410,6 +406,21 @@ class ReadingConversation:
         if decisive:
             lines.append(fill(texts.decisive, items=", ".join(f"[{number}]" for number in decisive[:_MOST_NAMED])))
         yield self.parts.make("\n".join(lines) + "\n\n")
+
+    def _read_of(self, not_shown: frozenset[str], findings_left_out: int = 0) -> RecordRead:
+        """What the seat has read by now, but for the parts whose findings are not shown."""
+        read = [(window.start, window.end) for window in self._windows if window.findings is not None]
+        earlier = self._reading.earlier
+        found = record_read(
+            self._record.record,
+            "windows",
+            read if earlier is None else [(0, self._places[self._reading.windows[0][0]]), *read],
+            parts=len(read),
+            unread=[(one.start, one.end) for one in self._windows if one.label in not_shown or self._failed(one)],
+            findings_left_out=findings_left_out,
+            partly_read=self._partly_read(not_shown),
+        )
+        return found if earlier is None else read_in_all(earlier, found)
 
     def _shown_evidence(self) -> ShownEvidence:
         spec = self.assignment.spec.evidence
@@ -455,8 +466,7 @@ class ReadingConversation:
         """No part was read: the outcome of the first one."""
         self._windows.sort(key=_place)
         first = next(outcome for window in self._windows if isinstance(outcome := window.outcome, Blocked | Unanswered))
-        read = record_read(self._record.record, "windows", (), parts=0, partly_read=self._partly_read(frozenset()))
-        self.outcome = failed(first._replace(exchanges=self._exchanges), read)
+        self.outcome = failed(first._replace(exchanges=self._exchanges), self._read_of(frozenset()))
 
 
 def _place(window: WindowConversation) -> tuple[int, int]:

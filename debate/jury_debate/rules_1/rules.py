@@ -27,7 +27,7 @@ from jury_debate.conversation import Conversation
 from jury_debate.errors import IllegalEvent
 from jury_debate.rules import RecountResult
 from jury_debate.rules_1 import answers
-from jury_debate.rules_1.checks import check_consensus, next_check, position_changed, quiet_rounds
+from jury_debate.rules_1.checks import check_consensus, next_check, position_changed, quiet_rounds, shows_reasoning
 from jury_debate.rules_1.conversation import EvaluationConversation, reply_from_record
 from jury_debate.rules_1.decider import decide, judge_is_due, pending_steps, speakers_of
 from jury_debate.rules_1.decision_models import DecisionConversation
@@ -301,7 +301,12 @@ def recount(
 ) -> RecountResult:
     """See `Rules.recount`."""
     state = DebateState(phase=Phase.EVALUATING, opened=opened, not_asked=tuple(not_asked))
-    for number, made in enumerate(rounds):
+    first, *later = rounds
+    if shows_reasoning(state) and first:
+        state = state._replace(reasoning_shown=True)
+    else:
+        first = [entry for entry in first if not entry.reasoning]
+    for number, made in enumerate((first, *later)):
         changed = any(position_changed(state, entry.juror_id, entry.evaluation.position) for entry in made)
         state = state._replace(round=number, evaluations=(*state.evaluations, *made), changed=changed)
         checked = next_check(state)
@@ -313,8 +318,8 @@ def recount(
     if opened.panel.final.judge is None:
         judge = judge_failure = None
     judgment = render(state, judge=judge, judge_failure=judge_failure)
-    first = DebateState(opened=opened, evaluations=tuple(rounds[0]))
-    settled = not not_asked or is_settled(answers_so_far(first, opened.panel.juror_ids, not_asked))
+    asked = DebateState(opened=opened, evaluations=tuple(first))
+    settled = not not_asked or is_settled(answers_so_far(asked, opened.panel.juror_ids, not_asked))
     return RecountResult(state.round, state.checks, state.end_reason, judgment, settled)
 
 

@@ -1,7 +1,5 @@
 """How each step is asked: what is the same for the panel, the case, the seat, the turn; and what it shows of others."""
 
-from collections import Counter
-
 from jury_debate.assignment import (
     CASE_WITH_IMAGES,
     OPERATOR_POLICY,
@@ -18,13 +16,16 @@ from jury_debate.assignment import (
     tools_offered,
 )
 from jury_debate.decision_seats import QUESTIONS
-from jury_debate.reading.planning import CASE, GUIDE, READING_TOOLS, part_name
+from jury_debate.reading.planning import CASE, GUIDE, READING_TOOLS, REASONING, part_name
 from jury_debate.seat_letters import seat_letter
 from jury_debate.state import DebateState, SeatEvaluation
 from jury_events.bundled_scales import scale_of
 from jury_events.ids import Step
 from jury_events.panel import FinalJudge, Seat
 from jury_events.parts import ImageRef, PartRef
+
+_HALVES = 2
+"""Parts of a record that is read in halves."""
 
 Visible = tuple[SeatEvaluation, ...]
 """The evaluations that a step's prompt shows."""
@@ -40,22 +41,25 @@ def assign(state: DebateState, step: Step, signs: DebateSigns) -> Assignment:
     else:
         place = panel.seat(step.juror_id)
     case, images = _case(state, place)
+    reasoning = _reasoning(state) if state.reasoning_shown and (step.round != 0 or step.reasoning) else ()
     policy = () if (ref := state.pieces.get(OPERATOR_POLICY)) is None else (ref,)
     if isinstance(place, Seat) and place.questions is not None:
         # A decision model is shown the case, whole, and the questions, nothing else, and is offered no tools.
-        shown = (*policy, *case)
+        shown = (*policy, *case, *reasoning)
         asked = CallMessage("user", (*shown, state.pieces[QUESTIONS + place.juror_id]), shared=len(shown))
         return _assignment_of(state, step, signs, place=place, visible=(), messages=(asked,))
     visible = _visible_evaluations(state, step)
     records = step.juror_id is not None and tools_offered(panel, _records(state))
-    reading = _reading(state, step, visible, case, images, place=place, records=records)
-    shown = case if reading.mode == "whole" else _guides(reading)
+    reading = _reading(state, step, visible, case, reasoning=reasoning, images=images, place=place, records=records)
+    of_record = (case, reasoning) if reading.mode == "whole" else (_guides(reading),)
+    blocks = [*((one,) for one in policy), *filter(None, of_record)]
+    before = tuple(ref for block in blocks for ref in block)
     user = CallMessage(
         "user",
-        (*policy, *shown, *_turn(state, step, visible)),
-        images=images if shown is case else (),
-        shared=len(policy) + len(shown),
-        blocks=(*(1 for _ in policy), len(shown)) if len(shown) > 1 else (),
+        (*before, *_turn(state, step, visible)),
+        images=images if reading.mode == "whole" else (),
+        shared=len(before),
+        blocks=tuple(map(len, blocks)) if len(before) > len(blocks) else (),
     )
     messages = (CallMessage("system", (state.pieces["system"],)), user)
     return _assignment_of(
@@ -65,7 +69,7 @@ def assign(state: DebateState, step: Step, signs: DebateSigns) -> Assignment:
         place=place,
         visible=visible,
         messages=messages,
-        evidence=_evidence(state, visible, case, signs.marker),
+        evidence=_evidence(state, visible, (*case, *reasoning), signs.marker),
         reading=reading,
     )
 
@@ -88,13 +92,22 @@ def _case(state: DebateState, place: Seat | FinalJudge) -> tuple[tuple[PartRef, 
     return tuple(state.pieces[part_name(name, number)] for number in range(1, parts + 1)), images
 
 
+def _reasoning(state: DebateState) -> tuple[PartRef, ...]:
+    """What the agent thought, in its parts."""
+    plan = state.debate.reading
+    if plan is None or plan.reasoning_parts is None:
+        return (state.pieces[REASONING],)
+    return tuple(state.pieces[part_name(REASONING, number)] for number in range(1, plan.reasoning_parts + 1))
+
+
 def _reading(
     state: DebateState,
     step: Step,
     visible: Visible,
     case: tuple[PartRef, ...],
-    images: tuple[ImageRef, ...],
     *,
+    reasoning: tuple[PartRef, ...],
+    images: tuple[ImageRef, ...],
     place: Seat | FinalJudge,
     records: bool,
 ) -> ReadingSpec:
@@ -107,7 +120,7 @@ def _reading(
     read_before = any(not one.synthetic for one in made)
     whole = ReadingSpec(
         "whole",
-        case,
+        (*case, *reasoning),
         None,
         cited=_cited(visible),
         images=images,
@@ -115,14 +128,27 @@ def _reading(
         records=records,
         read_before=read_before,
     )
+    reading = whole
+    if planned is not None:
+        reading = whole._replace(
+            guide=state.pieces[GUIDE + (step.juror_id or "final")],
+            room=planned.room,
+            pictures=() if plan is None else plan.pictures,
+        )
+    elif earlier is None:
+        return whole
+    # Else its request was too long when it was asked for all of the case, which it has read in halves.
+    if step.reasoning:
+        windows = tuple((len(case) + part, len(case) + part + 1) for part in range(len(reasoning)))
+        parts = ((0, len(case)),) if planned is None else planned.windows or ((0, len(case)),)
+        reading = reading._replace(mode="windows", windows=(*parts, *windows), cited=())
+        if not read_before:
+            return reading
+        # It has read the case, and reads the parts with the reasoning.
+        before = _HALVES if planned is None else len(planned.windows)
+        return reading._replace(windows=windows, earlier=earlier, parts_before=before)
     if planned is None:
-        # Its request was too long when it was asked for all of it.
-        return whole if earlier is None else whole._replace(mode="cited", earlier=earlier)
-    reading = whole._replace(
-        guide=state.pieces[GUIDE + (step.juror_id or "final")],
-        room=planned.room,
-        pictures=() if plan is None else plan.pictures,
-    )
+        return reading._replace(mode="cited", earlier=earlier)
     if planned.mode != "cited" and not step.round:
         return reading._replace(mode=planned.mode, windows=planned.windows, cited=())
     return reading._replace(mode="cited", earlier=earlier)
@@ -137,7 +163,7 @@ def _least_read(state: DebateState, place: Seat | FinalJudge) -> float:
 
 def _cited(visible: Visible) -> tuple[int, ...]:
     """The items that the visible evaluations cite: those that most of them cite first, then in the order of items."""
-    counted: Counter[int] = Counter()
+    counted: dict[int, int] = {}
     for entry in visible:
         evaluation = entry.evaluation
         numbers = set() if evaluation.decisive_item is None else {evaluation.decisive_item}
@@ -147,7 +173,7 @@ def _cited(visible: Visible) -> tuple[int, ...]:
             if one.span is not None and one.span.item is not None:
                 numbers.add(one.span.item)
         for number in numbers:
-            counted[number] += 1
+            counted[number] = counted.get(number, 0) + 1
     return tuple(sorted(counted, key=lambda number: (-counted[number], number)))
 
 
@@ -161,7 +187,7 @@ def _evidence(state: DebateState, visible: Visible, case: tuple[PartRef, ...], m
     return EvidenceSpec(
         case=case,
         policy=state.pieces.get(OPERATOR_POLICY),
-        seats=tuple(SeatSaid(seat_letter(n), name, tuple(texts)) for n, (name, texts) in enumerate(said.items())),
+        seats=tuple([SeatSaid(seat_letter(n), name, tuple(texts)) for n, (name, texts) in enumerate(said.items())]),
         marker=marker,
         required=rule == "required",
     )
@@ -177,13 +203,15 @@ def _turn(state: DebateState, step: Step, visible: Visible) -> tuple[PartRef, ..
     if step.juror_id is None:
         return (pieces["seat/final"], *(entry.peer_text for entry in visible), pieces["instruction/final"])
     seat = pieces[f"seat/{step.juror_id}"]
+    own = [entry.peer_text for entry in visible if entry.juror_id == step.juror_id]
+    if step.reasoning:
+        return (seat, *([pieces["heading/own"], *own] if own else []), pieces["instruction/reasoning"])
     if not step.round:
         plan = state.debate.reading
         planned = None if plan is None else plan.of(step.juror_id)
         by_tools = planned is not None and planned.mode == "tools"
         return (seat, pieces["instruction/initial"], *([pieces[READING_TOOLS]] if by_tools else []))
     assert state.instruction is not None
-    own = [entry.peer_text for entry in visible if entry.juror_id == step.juror_id]
     peers = [entry.peer_text for entry in visible if entry.juror_id != step.juror_id]
     shown = [pieces["heading/peers"], *peers] if peers else [pieces["heading/no-peers"]]
     shown += [pieces["heading/own"], *own] if own else []
@@ -257,14 +285,15 @@ def _opinions(state: DebateState, step: Step, visible: Visible) -> tuple[Opinion
 def _visible_evaluations(state: DebateState, step: Step) -> Visible:
     """The evaluations that a step's prompt shows, in the order in which they were made.
 
-    Phase 1: none. A parallel round: everything up to the previous round. A sequential round: this round's earlier
-    speakers too. `history: latest` keeps the latest of each peer, `none` keeps none; of itself a seat always sees its
-    latest only. The final judge sees everything.
+    Phase 1: none, but the seat's own once it is shown the agent's reasoning. A parallel round: everything up to the
+    previous round. A sequential round: this round's earlier speakers too. `history: latest` keeps the latest of each
+    peer, `none` keeps none; of itself a seat always sees its latest only. The final judge sees everything.
     """
     if step.juror_id is None:
         return state.evaluations
     if not step.round:
-        return ()
+        own = [entry for entry in state.evaluations if entry.juror_id == step.juror_id and not entry.reasoning]
+        return tuple(own) if step.reasoning else ()
     rules = state.panel.discussion
     parallel = rules.order == "parallel"
     past = [
@@ -274,8 +303,8 @@ def _visible_evaluations(state: DebateState, step: Step) -> Visible:
     if rules.history == "none":
         return (latest[step.juror_id],) if step.juror_id in latest else ()
     if rules.history == "latest":
-        return tuple(entry for entry in past if latest[entry.juror_id] is entry)
-    return tuple(entry for entry in past if entry.juror_id != step.juror_id or latest[entry.juror_id] is entry)
+        return tuple([entry for entry in past if latest[entry.juror_id] is entry])
+    return tuple([entry for entry in past if entry.juror_id != step.juror_id or latest[entry.juror_id] is entry])
 
 
 def letter(state: DebateState, juror_id: str) -> str:

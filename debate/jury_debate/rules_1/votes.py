@@ -238,7 +238,7 @@ _HALF = Fraction(1, 2)
 
 def state_to_check(state: DebateState) -> DebateState:
     """The state whose positions the consensus check counts."""
-    return _without(state, {entry.juror_id for entry in _latest(state) if entry.round == state.round})
+    return _without(state, {entry.juror_id for entry in _latest(state) if state.is_current(entry)})
 
 
 def state_to_judge(state: DebateState) -> DebateState:

@@ -10,7 +10,6 @@ from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.errors import AlteredPart
 from jury_events.evaluation import Evaluation
-from jury_events.ids import Step
 from jury_events.verdict import Verdict
 from jury_store.event_store import EventStore
 from jury_store.search_terms import contains_terms, query_terms, searchable_digests, searchable_events, terms_by_event
@@ -124,13 +123,13 @@ def positions(record: DebateFold) -> dict[_Place, Position]:
     """
     found: dict[_Place, Position] = {}
     latest: dict[str, Position] = {}
-    statements = [(0, said) for said in record.phase_1]
+    statements = [(0, said) for said in (*record.phase_1, *(record.with_reasoning or ()))]
     for number, said in (*statements, *((each.started.round, one) for each in record.rounds for one in each.spoken)):
         match said:
             case JurorEvaluated():
-                position = _position(said.evaluation)
+                position = _position(said.evaluation, changed=record.changes.get(said.step) == "own")
             case StatementMade():
-                own = record.changes.get(Step(said.round, said.juror_id)) == "own"
+                own = record.changes.get(said.step) == "own"
                 position = _position(said.statement.evaluation, changed=own)
             case JurorAbstained():
                 before = latest.get(said.juror_id)

@@ -1,10 +1,8 @@
 """A baseline as it is asked for: labelled anchors, judged several times under one panel; and its plan."""
 
-import asyncio
-import logging
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import NamedTuple
@@ -16,19 +14,16 @@ from jury_events.drift_events import MOST_ANCHORS, Anchor, DrawsJudged, DrawsPla
 from jury_events.drift_facts import DriftFacts
 from jury_events.errors import DebateNotFound
 from jury_events.text import pluralize, visible_line
-from jury_judge.drift.recorded_baseline import RecordedBaseline, check_panel, check_stream, digests, judge_anchors
+from jury_judge.drift.recorded_baseline import RecordedBaseline, check_panel, check_stream, digest_of
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.cancelling import requester
 from jury_judge.runs.estimated_run import estimate_run
-from jury_judge.runs.execution import Line
 from jury_judge.runs.plan import Cases, RunPlan, loaded_panel
 from jury_judge.settings.drift import DRAWS, DriftBaselineSettings, DriftPlanSettings
-from jury_judge.stores.stores import Say
 from jury_replay.drift_checks import judged
 
 _ANCHORS = 100
-_log = logging.getLogger(__name__)
 _DAY = 86_400_000_000
 _BY_EXAMPLE = Wording("by the bundled case", "同梱のケースによる")
 _BY_CASES = Wording("by these cases", "これらのケースによる")
@@ -54,34 +49,6 @@ class DriftBaseline(RecordedBaseline):
         super().__init__(asked, loaded, environ)
         self._asked, self._cases = asked, cases
 
-    async def judge(
-        self,
-        take: Callable[[Line], None] = lambda _line: None,
-        *,
-        stopping: asyncio.Event | None = None,
-        say: Say = _log.warning,
-    ) -> DriftFacts:
-        """Judge the draws that are due; the same again goes on with it.
-
-        Args:
-            take: called with the result line of every debate.
-            stopping: once set, no new debate begins; those that run are finished.
-            say: takes lines for the user.
-
-        Returns:
-            The baseline; `complete` where every draw is judged.
-
-        Raises:
-            SettingsRefused, CaseFileError, DebateNotFound: as of `open`.
-            RunRefused, StoreLocked, KeyMissing: as of `judge_run`.
-        """
-        facts = await asyncio.to_thread(self.open)
-        while (planned := await asyncio.to_thread(self.session, facts)) is not None:
-            if not await judge_anchors(planned, take, stopping, say):
-                break
-            facts = await asyncio.to_thread(self.record, facts)
-        return facts
-
     def open(self) -> DriftFacts:
         """Record the anchors, the draws and the rules, or find them recorded; further draws are recorded too.
 
@@ -105,7 +72,7 @@ class DriftBaseline(RecordedBaseline):
             return self.append(facts.version, DrawsPlanned(number=facts.plans + 1, draws=draws, by=requester()))
         return facts
 
-    def session(self, facts: DriftFacts) -> RunPlan | None:
+    def due(self, facts: DriftFacts) -> RunPlan | None:
         """The run that judges the next draw of each anchor; None: none is due.
 
         Raises:
@@ -128,12 +95,7 @@ class DriftBaseline(RecordedBaseline):
         return None if today >= following else f"{datetime.fromtimestamp(following * _DAY / 1e6, UTC):%Y-%m-%d}"
 
     def record(self, facts: DriftFacts) -> DriftFacts:
-        """Record the votes of the session whose debates are over.
-
-        Raises:
-            EventError: a debate does not decode.
-            StoreError: the store cannot be read or written.
-        """
+        """Record the votes of the session whose debates are over; raises as in the base."""
         number = facts.sessions + 1
         with self.reading() as store:
             votes, answered = judged(store, facts.opened, facts.draws(number))
@@ -147,15 +109,14 @@ class DriftBaseline(RecordedBaseline):
 
     def _opened(self) -> DriftOpened:
         asked, resolved = self._asked, self._panel().resolved
-        (panel, prompts), judge = digests(resolved), resolved.panel.final.judge
+        panel, judge = digest_of(resolved), resolved.panel.final.judge
         if asked.stream_run is not None:
             with self.reading() as store:
-                check_stream(store, asked.stream_run, (panel, prompts))
+                check_stream(store, asked.stream_run, panel)
         return DriftOpened(
             drift_id=asked.drift_id,
             run_id=asked.draws_run,
             panel=panel,
-            prompts=prompts,
             panel_name=resolved.panel.name,
             seats=tuple(DriftSeat(juror_id=one.juror_id, model=one.model) for one in resolved.panel.seats),
             judge=None if judge is None else judge.model,

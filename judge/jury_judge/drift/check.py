@@ -1,9 +1,7 @@
 """A drift check as it is asked for: pairs are recorded, judged, and looked at once all of them have ended."""
 
-import asyncio
-import logging
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from jury_analysis.drift import changed_facts
 from jury_events.conditions import fields_of
@@ -16,20 +14,16 @@ from jury_events.drift_events import (
     DriftPair,
     StreamPair,
 )
-from jury_events.drift_facts import DriftCheck, DriftFacts
+from jury_events.drift_facts import DriftFacts
 from jury_events.text import pluralize, visible_line
-from jury_judge.drift.recorded_baseline import RecordedBaseline, check_stream, judge_anchors
+from jury_judge.drift.recorded_baseline import RecordedBaseline, check_stream
 from jury_judge.errors import RunRefused, SettingsRefused
-from jury_judge.runs.execution import Line
 from jury_judge.runs.plan import RunPlan, loaded_panel
 from jury_judge.settings.drift import DriftCheckSettings
 from jury_judge.stores.debates import rows_of_run
-from jury_judge.stores.stores import Say
 from jury_replay.drift_checks import SILENT, judged
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
-
-_log = logging.getLogger(__name__)
 
 
 class DriftCheckRun(RecordedBaseline):
@@ -44,34 +38,7 @@ class DriftCheckRun(RecordedBaseline):
         super().__init__(asked, None, environ)
         self._asked = asked
 
-    async def judge(
-        self,
-        take: Callable[[Line], None] = lambda _line: None,
-        *,
-        stopping: asyncio.Event | None = None,
-        say: Say = _log.warning,
-    ) -> DriftCheck:
-        """Judge anchors again, and decide; the same again goes on with the same pairs.
-
-        Args:
-            take: called with the result line of every debate.
-            stopping: once set, no new debate begins; those that run are finished.
-            say: takes lines for the user.
-
-        Returns:
-            The check; `is_open` where it did not come to its end.
-
-        Raises:
-            DebateNotFound, RunRefused, SettingsRefused: as of `begin`.
-            StoreLocked, KeyMissing: as of `judge_run`.
-        """
-        facts = await asyncio.to_thread(self.begin)
-        planned = await asyncio.to_thread(self.plan, facts)
-        if await judge_anchors(planned, take, stopping, say):
-            facts = await asyncio.to_thread(self.end)
-        return facts.checks[-1]
-
-    def begin(self) -> DriftFacts:
+    def open(self) -> DriftFacts:
         """Record the pairs of a new check, or find those of the one that goes on: it is the last of the facts.
 
         Raises:
@@ -115,26 +82,23 @@ class DriftCheckRun(RecordedBaseline):
             answered = judged(store, facts.opened, [pair.debate for pair in facts.checks[-1].opened.stream_pairs])[1]
         return tuple(changed_facts(facts.baseline, answered))
 
-    def plan(self, facts: DriftFacts) -> RunPlan:
-        """The run that judges the pairs of the check; the same again goes on with it.
+    def due(self, facts: DriftFacts) -> RunPlan | None:
+        """The run that judges the pairs of the check; None: it ended.
 
         Raises:
             SettingsRefused: another panel is named than that of the baseline.
             RunRefused, PanelFileError: the panel file is needed.
         """
-        check, anchors = facts.checks[-1].opened, facts.opened.anchors
+        if facts.open_check is None:
+            return None
+        check, anchors = facts.open_check.opened, facts.opened.anchors
         settings = self._asked.of_run(check.run_id, check.repeats)
         if self._asked.panel_name is not None:
             self._loaded = loaded_panel(settings.changed(panel_name=self._asked.panel_name), self._environ)
         return self.stored_plan(facts, settings, frozenset(anchors[pair.anchor].case_id for pair in check.pairs))
 
-    def end(self) -> DriftFacts:
-        """Compute and record what the check came to; its debates are over.
-
-        Raises:
-            EventError: a debate does not decode.
-            StoreError: the store cannot be read or written.
-        """
+    def record(self, facts: DriftFacts) -> DriftFacts:
+        """Compute and record what the check came to; its debates are over. Raises as in the base."""
         facts, decider = self.read()
         check, opened = facts.checks[-1], facts.checks[-1].opened
         stream = [pair.debate for pair in opened.stream_pairs]
@@ -181,7 +145,7 @@ class DriftCheckRun(RecordedBaseline):
         before = [pair for check in facts.checks for pair in check.opened.stream_pairs]
         used, known = {pair.base for pair in before}, {pair.debate for pair in before}
         with self.reading() as store:
-            check_stream(store, run_id, (opened.panel, opened.prompts))
+            check_stream(store, run_id, opened.panel)
             bases: dict[str | None, deque[str]] = defaultdict(deque)
             for row in _over(store, opened.stream):
                 if row.debate_id not in used:

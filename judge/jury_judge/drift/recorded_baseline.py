@@ -1,12 +1,14 @@
 """A baseline in its store: its events, and the runs that judge its anchors."""
 
 import asyncio
+import logging
 import os
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 
-from jury_debate.calibrated import panel_digest, prompts_digest
+from jury_debate.calibrated import judged_by, prompts_digest
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.codec import DriftEvent, encode
 from jury_events.drift_events import DriftOpened
@@ -35,9 +37,11 @@ from jury_store.opening import open_store
 _WAIT = 20.0
 """Seconds to wait for another writer of a SQLite store."""
 
+_log = logging.getLogger(__name__)
 
-class RecordedBaseline:
-    """Each method opens the store for itself; nothing is read, written or called before.
+
+class RecordedBaseline(ABC):
+    """What is judged of a baseline: due draws, or a check. Nothing is read, written or called before a method is.
 
     Args:
         asked: which baseline, and how its anchors are judged.
@@ -52,6 +56,56 @@ class RecordedBaseline:
         self._environ = os.environ if environ is None else environ
         self._drift_id = asked.drift_id
         self._url = load_settings(self._environ, store_url=asked.store_url).store_url
+
+    @abstractmethod
+    def open(self) -> DriftFacts:
+        """Record what is to be judged, before the first call, or find it recorded."""
+
+    @abstractmethod
+    def due(self, facts: DriftFacts) -> RunPlan | None:
+        """The run that judges what is due; the same again goes on with it. None: nothing is."""
+
+    @abstractmethod
+    def record(self, facts: DriftFacts) -> DriftFacts:
+        """Record what that run came to; its debates are over.
+
+        Raises:
+            EventError: a debate does not decode.
+            StoreError: the store cannot be read or written.
+        """
+
+    async def judge(
+        self,
+        take: Callable[[Line], None] = lambda _line: None,
+        *,
+        stopping: asyncio.Event | None = None,
+        say: Say = _log.warning,
+    ) -> DriftFacts:
+        """Judge what is due, and record it; the same again goes on with it.
+
+        Args:
+            take: called with the result line of every debate.
+            stopping: once set, no new debate begins; those that run are finished.
+            say: takes lines for the user.
+
+        Returns:
+            The baseline; not `complete`, or with an `open_check`, where something is left.
+
+        Raises:
+            SettingsRefused, CaseFileError, DebateNotFound: as of `open`.
+            RunRefused, StoreLocked, KeyMissing: as of `judge_run`.
+        """
+        facts = await asyncio.to_thread(self.open)
+        while (planned := await asyncio.to_thread(self.due, facts)) is not None:
+            try:
+                outcome = await judge_run(planned, take, stopping=stopping, say=say)
+            finally:
+                if isinstance(planned.cases, ListedCases):
+                    planned.cases.close()
+            if not outcome.whole:
+                break
+            facts = await asyncio.to_thread(self.record, facts)
+        return facts
 
     @contextmanager
     def reading(self) -> Iterator[EventStore]:
@@ -131,21 +185,9 @@ class _Some(ListedCases):
         return (row for row in super()._rows() if self._wanted is None or row.case_id in self._wanted)
 
 
-async def judge_anchors(
-    planned: RunPlan, take: Callable[[Line], None], stopping: asyncio.Event | None, say: Say
-) -> bool:
-    """Whether a run came to its end; arguments and errors as of `judge_run`."""
-    try:
-        return (await judge_run(planned, take, stopping=stopping, say=say)).whole
-    finally:
-        if isinstance(planned.cases, ListedCases):
-            planned.cases.close()
-
-
-def digests(resolved: ResolvedPanel) -> tuple[str, str]:
-    """The digests of a panel's identity and of its prompts."""
-    prompts = prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
-    return panel_digest(resolved.panel), prompts
+def digest_of(resolved: ResolvedPanel) -> str:
+    """The digest of all that a panel judges by."""
+    return judged_by(resolved.panel, prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts))
 
 
 def check_panel(opened: DriftOpened, resolved: ResolvedPanel) -> None:
@@ -154,15 +196,15 @@ def check_panel(opened: DriftOpened, resolved: ResolvedPanel) -> None:
     Raises:
         SettingsRefused: it is another.
     """
-    if digests(resolved) != (opened.panel, opened.prompts):
+    if digest_of(resolved) != opened.panel:
         raise SettingsRefused(
             f"{{panel_name}}: seats, models, rules or prompts differ from those of the baseline "
             f"{visible_line(opened.drift_id, 60)}: drift is of one panel; make a baseline of the new one"
         )
 
 
-def check_stream(store: EventStore, run_id: str, panel: tuple[str, str]) -> None:
-    """Refuse a run that another panel judged than that of these digests.
+def check_stream(store: EventStore, run_id: str, panel: str) -> None:
+    """Refuse a run that another panel judged than that of the digest.
 
     Raises:
         SettingsRefused: it did, or there is no such run.
@@ -170,5 +212,5 @@ def check_stream(store: EventStore, run_id: str, panel: tuple[str, str]) -> None
     facts = run_facts(store.read_stream(run_stream(run_id)))
     if facts is None:
         raise SettingsRefused(f"{{stream_run}}: there is no run {visible_line(run_id, 100)!r} in this store")
-    if (panel_digest(facts.opened.panel), facts.opened.custom) != panel:
+    if judged_by(facts.opened.panel, facts.opened.custom) != panel:
         raise SettingsRefused(f"{{stream_run}}: another panel judged the run {visible_line(run_id, 100)}")

@@ -9,7 +9,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode
 
 from jury_events.named_files import read_named_text
 from jury_judge.errors import PanelFileError
-from jury_judge.panels.digest_files import write_file
+from jury_judge.panels.calibration_files import write_file
 from jury_judge.panels.document import MAX_BYTES
 from jury_judge.panels.strict_yaml import InvalidYaml, read_yaml
 

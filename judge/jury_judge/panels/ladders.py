@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from jury_analysis.ladders.ladder_check import RecordedLadder, RecordedStage, ladder_contradiction
 from jury_debate.calibrated import panel_digest, prompts_digest
@@ -17,18 +17,9 @@ from jury_events.canonical import canonical_json
 from jury_events.ladder import FEWEST_STAGES, MOST_STAGES, CertifiedStage, LadderCertificate
 from jury_events.nearest import did_you_mean
 from jury_events.strict_json import JsonRefused, decode_text
-from jury_events.text import condensed, visible_line
+from jury_events.text import visible_line
 from jury_judge.errors import PanelFileError
-from jury_judge.panels.digest_files import (
-    DIGEST,
-    NOTE,
-    FileKind,
-    check_digest,
-    contradicted,
-    digest_bytes,
-    read_digest_file,
-    signer_of,
-)
+from jury_judge.panels.calibration_files import FileKind, contradicted
 from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_document, read_text
 from jury_judge.panels.files import STAGES, Ladder, LoadedPanel, load_panel
 from jury_judge.panels.variables import NO_OVERRIDES, Overrides
@@ -138,13 +129,12 @@ def _certified(
 
 
 FIELD = "ladder"
-FORMAT = 1
-KIND = FileKind(FIELD, (FORMAT,), "ladder", "jury calibrate --stages")
+LADDERS = FileKind(FIELD, "ladder", "jury calibrate --stages", RecordedLadder)
 
 
 def ladder_bytes(content: Mapping[str, Any]) -> bytes:
-    """The bytes of a file with this content: canonical JSON with `ladder` (the format) and `digest`."""
-    return digest_bytes(content, KIND, FORMAT)
+    """The bytes of a ladder file with this content."""
+    return LADDERS.file_bytes(content)
 
 
 class ReadLadder(NamedTuple):
@@ -162,33 +152,10 @@ class ReadLadder(NamedTuple):
 
 
 def read_ladder(path: Path, name: str | None = None, trust: Collection[PublicKey] = ()) -> ReadLadder:
-    """What a ladder applies: thresholds that follow from the counts of the file.
-
-    Args:
-        path: of the file.
-        name: of the file in messages.
-        trust: one of these keys must have signed it; (): the signature is not verified, only its digest.
-    """
+    """What a ladder applies: thresholds that follow from the counts of the file; arguments as of `FileKind.read`."""
     name = name or visible_line(str(path), 1000)
-    document = read_ladder_content(path, name)
-    digest, note = document.pop(DIGEST), document.pop(NOTE, None)
-    signed_by = signer_of(name, digest, note, trust)
-    try:
-        # As JSON: strict values take arrays for tuples there alone.
-        recorded = RecordedLadder.model_validate_json(
-            canonical_json({key: value for key, value in document.items() if key != FIELD})
-        )
-    except ValidationError as error:
-        raise PanelFileError(f"{name}: not a ladder file: {condensed(error)}") from error
-    certificate = _applied(name, recorded, digest)
-    return ReadLadder(certificate, _coverage(recorded), signed_by)
-
-
-def read_ladder_content(path: Path, name: str) -> dict[str, Any]:
-    """A ladder file as JSON values."""
-    document = read_digest_file(path, name, KIND)
-    check_digest(document, name, KIND)
-    return document
+    found = LADDERS.read(path, name, trust)
+    return ReadLadder(_applied(name, found.content, found.digest), _coverage(found.content), found.signed_by)
 
 
 def is_ladder(path: Path) -> bool:

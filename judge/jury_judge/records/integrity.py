@@ -1,4 +1,4 @@
-"""Whether the record is as it was written."""
+"""Whether the record is as it was written; seals over it, and the erasure of texts."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,7 +28,7 @@ Progress = Callable[[int], None]
 
 
 class IntegrityRecords(OpenStore):
-    """Checks of the log."""
+    """Checks, seals, erasure of texts, and baselines of drift checks."""
 
     async def verify(self, asked: "Verification", progress: Progress | None = None) -> "VerifyReport":
         """Check chains, stream heads, every text and the lists; of the whole store positions, seals and schema too.
@@ -50,13 +50,6 @@ class IntegrityRecords(OpenStore):
         from jury_judge.stores.integrity_state import integrity_states
 
         return await self._read(integrity_states, debates)
-
-
-_RUN = "seal"
-
-
-class SealRecords(OpenStore):
-    """Signed Merkle roots over every event (RFC 6962)."""
 
     async def seal(self, key_file: Path, last_file: Path | None = None, *, say: Say = log_line) -> "SealedLog | None":
         """Seal everything that is stored now; None where that is nothing. Keep the note elsewhere.
@@ -145,10 +138,6 @@ class SealRecords(OpenStore):
 
         return await self._write(_RUN, have_stamped, url, authorities)
 
-
-class ErasureRecords(OpenStore):
-    """Erasure of texts; ids, labels, verdicts and scores stay, and the log still verifies (docs/erasure.md)."""
-
     async def plan_erasure(self, scope: "ErasureScope") -> "PlannedErasure":
         """What an erasure would delete; nothing is written.
 
@@ -181,10 +170,6 @@ class ErasureRecords(OpenStore):
 
         return await self._write("erase", erased, asked, agrees, say)
 
-
-class DriftRecords(OpenStore):
-    """Baselines of the store, with their checks; each decision is computed again from the recorded votes."""
-
     async def drift(self, drift_id: str) -> DriftFacts:
         """A baseline and its checks.
 
@@ -196,6 +181,9 @@ class DriftRecords(OpenStore):
     async def drifts(self) -> list[DriftFacts]:
         """All baselines, by id; raises as `drift`."""
         return await self._read(_all)
+
+
+_RUN = "seal"
 
 
 def _one(store: EventStore, drift_id: str) -> DriftFacts:

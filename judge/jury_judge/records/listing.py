@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jury_events.conditions import Condition, admitted
+from jury_events.conditions import admitted
 from jury_events.drift_facts import DriftFacts
 from jury_events.errors import DebateNotFound
 from jury_events.ids import debate_stream, is_run_id, run_stream
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from jury_judge.runs.live_run import ListedRun, LiveRun
     from jury_judge.stores.stores import Say
 
+
+_EVERY = 1.0
+"""Seconds between two readings of a run's figures."""
 
 _PAGE = 1000
 _TEXTS = 50
@@ -47,7 +50,7 @@ class ListedDebate(NamedTuple):
 
 
 class ListRecords(OpenStore):
-    """Lists."""
+    """Lists of debates and runs, whichever process executes them."""
 
     async def listed(
         self,
@@ -66,8 +69,11 @@ class ListRecords(OpenStore):
         """
         some_at_once = _TEXTS if chosen.search or with_reasons else _PAGE
         left = limit if limit is not None else 2**62
-        while left and (rows := await self._read(_page, chosen, sorted_by, limit=min(_PAGE, left), after=after)):
-            for some in _batches(rows, some_at_once):
+        while left and (
+            rows := await self._read(EventStore.list_debates, chosen, sorted_by, limit=min(_PAGE, left), after=after)
+        ):
+            for start in range(0, len(rows), some_at_once):
+                some = rows[start : start + some_at_once]
                 for one in await self._read(_with_texts, some, chosen.search, with_reasons=with_reasons):
                     yield one
             left -= len(rows)
@@ -75,7 +81,7 @@ class ListRecords(OpenStore):
 
     async def has_debates(self, chosen: DebateFilter = EVERY_DEBATE) -> bool:
         """Whether there is any such debate."""
-        return bool(await self._read(_page, chosen, NEWEST, limit=1))
+        return bool(await self._read(EventStore.list_debates, chosen, NEWEST, limit=1))
 
     async def check_run(self, run_id: str) -> None:
         """Check that a run has a debate, in quarantine or not."""
@@ -93,81 +99,15 @@ class ListRecords(OpenStore):
 
     async def totals(self, chosen: DebateFilter = EVERY_DEBATE) -> Totals:
         """What the chosen debates add up to."""
-        return await self._read(_totals, chosen)
+        return await self._read(EventStore.totals, chosen)
 
     async def run_rows(self) -> list[RunRow]:
         """The counts of each run, the newest first."""
-        return await self._read(_run_rows)
+        return (await self._read(EventStore.runs))[::-1]
 
     async def search_lag(self) -> int:
         """How many of the newest events are not searched yet; 0: all are."""
-        return await self._read(_search_lag)
-
-
-def _batches(rows: Sequence[DebateRow], size: int) -> Iterable[Sequence[DebateRow]]:
-    return (rows[start : start + size] for start in range(0, len(rows), size))
-
-
-def _page(
-    store: EventStore, chosen: DebateFilter, sorted_by: SortOrder, *, limit: int, after: PageCursor | None = None
-) -> list[DebateRow]:
-    return store.list_debates(chosen, sorted_by, limit=limit, after=after)
-
-
-def _with_texts(
-    store: EventStore, rows: Sequence[DebateRow], search: str | None, *, with_reasons: bool
-) -> list[ListedDebate]:
-    said: Mapping[str, Excerpt] = {}
-    if search:
-        from jury_judge.comparisons.comparison import excerpts
-
-        said = excerpts(store, [row.debate_id for row in rows], search)
-    results = _results(store, rows) if with_reasons else {}
-    return [ListedDebate(row, said.get(row.debate_id), results.get(row.debate_id)) for row in rows]
-
-
-def _results(store: EventStore, rows: Sequence[DebateRow]) -> dict[str, dict[str, Any]]:
-    """The result lines of those that have a verdict; what was altered shows no reason."""
-    from jury_replay.intact import altered
-    from jury_views.result_lines import line_of
-
-    ended = [row.debate_id for row in rows if row.status == "completed"]
-    histories = store.histories(ended)
-    damaged = altered(store, histories)
-    return {one.debate_id: line_of(one) for one in histories if one.debate_id not in damaged}
-
-
-def _groups(store: EventStore, by: str, chosen: DebateFilter) -> "list[Group]":
-    from jury_judge.comparisons.run_comparison import grouped
-
-    return grouped(_rows(store, chosen), by)
-
-
-def _rows(store: EventStore, chosen: DebateFilter) -> Iterable[DebateRow]:
-    after: PageCursor | None = None
-    while rows := store.list_debates(chosen, NEWEST, limit=_PAGE, after=after):
-        yield from rows
-        after = NEWEST.cursor(asdict(rows[-1]))
-
-
-def _totals(store: EventStore, chosen: DebateFilter) -> Totals:
-    return store.totals(chosen)
-
-
-def _run_rows(store: EventStore) -> list[RunRow]:
-    return store.runs()[::-1]
-
-
-def _search_lag(store: EventStore) -> int:
-    return store.search_lag()
-
-
-_EVERY = 1.0
-"""Seconds between two readings of a run's figures."""
-
-
-class RunRecords(OpenStore):
-    """Runs of the store, whichever process executes them."""
+        return await self._read(EventStore.search_lag)
 
     async def runs(self) -> "list[ListedRun]":
         """Every run, the newest first: its counts, its cost, and the process that executes it."""
@@ -175,7 +115,7 @@ class RunRecords(OpenStore):
 
     async def run_counts(self, run_id: str) -> RunRow | None:
         """The counts of a run; None where no debate of it was opened."""
-        return await self._read(_run_counts, run_id)
+        return await self._read(EventStore.run, run_id)
 
     async def recorded_runs(self) -> dict[str, RunFacts]:
         """What the streams of runs say, by id: who judges, how much is listed, who cancelled it, its end."""
@@ -221,7 +161,9 @@ class RunRecords(OpenStore):
 
         async with self.feed.beginnings(begins):
             after = 0
-            while rows := await self._read(_unfinished, run_id, conditions, after):
+            while rows := await self._read(
+                EventStore.debates, run_id=run_id, unfinished=True, where=conditions, after=after
+            ):
                 for row in rows:
                     known.add(row.debate_id)
                     yield row.debate_id
@@ -274,15 +216,47 @@ def _drifts(store: EventStore) -> list[DriftFacts]:
     return list(baselines(store))
 
 
+def _with_texts(
+    store: EventStore, rows: Sequence[DebateRow], search: str | None, *, with_reasons: bool
+) -> list[ListedDebate]:
+    said: Mapping[str, Excerpt] = {}
+    if search:
+        from jury_judge.comparisons.comparison import excerpts
+
+        said = excerpts(store, [row.debate_id for row in rows], search)
+    results = _results(store, rows) if with_reasons else {}
+    return [ListedDebate(row, said.get(row.debate_id), results.get(row.debate_id)) for row in rows]
+
+
+def _results(store: EventStore, rows: Sequence[DebateRow]) -> dict[str, dict[str, Any]]:
+    """The result lines of those that have a verdict; what was altered shows no reason."""
+    from jury_replay.intact import altered
+    from jury_views.result_lines import line_of
+
+    ended = [row.debate_id for row in rows if row.status == "completed"]
+    histories = store.histories(ended)
+    damaged = altered(store, histories)
+    return {one.debate_id: line_of(one) for one in histories if one.debate_id not in damaged}
+
+
+def _groups(store: EventStore, by: str, chosen: DebateFilter) -> "list[Group]":
+    from jury_judge.comparisons.run_comparison import grouped
+
+    return grouped(_rows(store, chosen), by)
+
+
+def _rows(store: EventStore, chosen: DebateFilter) -> Iterable[DebateRow]:
+    after: PageCursor | None = None
+    while rows := store.list_debates(chosen, NEWEST, limit=_PAGE, after=after):
+        yield from rows
+        after = NEWEST.cursor(asdict(rows[-1]))
+
+
 def _listed(store: EventStore, url: str) -> "list[ListedRun]":
     from jury_judge.runs.live_run import listed_runs
 
     with closing(open_registry(url)) as registry:
         return listed_runs(store, registry)
-
-
-def _run_counts(store: EventStore, run_id: str) -> RunRow | None:
-    return store.run(run_id)
 
 
 def _is_run(store: EventStore, url: str, name: str) -> bool:
@@ -302,7 +276,3 @@ def _recorded_runs(store: EventStore) -> dict[str, RunFacts]:
 def _missing(store: EventStore, debate_ids: Sequence[str]) -> list[str]:
     heads = store.heads([debate_stream(one) for one in debate_ids])
     return [one for one in debate_ids if debate_stream(one) not in heads]
-
-
-def _unfinished(store: EventStore, run_id: str | None, where: tuple[Condition, ...], after: int) -> list[DebateRow]:
-    return store.debates(run_id=run_id, unfinished=True, where=where, after=after)

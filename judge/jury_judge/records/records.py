@@ -1,10 +1,10 @@
 """`Records`: everything that can be done with the debates of a store without calling a model."""
 
 from jury_judge.records.cassettes import CassetteRecords
-from jury_judge.records.integrity import ErasureRecords, IntegrityRecords, SealRecords
-from jury_judge.records.listing import ListRecords, RunRecords
+from jury_judge.records.integrity import IntegrityRecords
+from jury_judge.records.listing import ListRecords
 from jury_judge.records.reading import ReadRecords
-from jury_judge.records.replays import CompareRecords, ReplayRecords, ScoreRecords
+from jury_judge.records.replays import ReplayRecords
 from jury_judge.records.reviews import ReviewRecords
 from jury_judge.records.votes import VoteRecords
 
@@ -12,16 +12,11 @@ from jury_judge.records.votes import VoteRecords
 class Records(
     ReadRecords,
     ListRecords,
-    RunRecords,
-    CompareRecords,
     ReviewRecords,
     VoteRecords,
     ReplayRecords,
     IntegrityRecords,
-    SealRecords,
     CassetteRecords,
-    ScoreRecords,
-    ErasureRecords,
 ):
     """The debates of a store, open for reading in `async with`; other processes may write to it meanwhile.
 

@@ -1,4 +1,4 @@
-"""Recorded debates done again: replayed, rescored. No model is called."""
+"""Replay, rescoring and comparisons of recorded debates, and their scores for other tools."""
 
 import os
 from collections.abc import AsyncGenerator, Iterable, Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ReplayRecords(OpenStore):
-    """Replay and rescoring."""
+    """Replay, rescoring, comparisons, and scores for other tools."""
 
     async def replay(self, debate_id: str) -> "Replayed":
         """Whether the record of a debate follows from the answers of its models; no model is called."""
@@ -101,10 +101,6 @@ class ReplayRecords(OpenStore):
 
         return self._read_each(rescored, asked, self.store_url, parquet, self._offline())
 
-
-class CompareRecords(OpenStore):
-    """Comparisons."""
-
     async def compare(
         self, a: str, b: str, kind: "Kind | None" = None, *, flips: int | None = None, count: "Count | None" = None
     ) -> "ComparedDebates | ComparedRuns":
@@ -123,35 +119,6 @@ class CompareRecords(OpenStore):
             NotComparable: an id is unknown, both kinds fit and `kind` is None, or they are of different kinds.
         """
         return await self._read(_compare, a, b, kind, flips=flips, count=count)
-
-
-def _compare(
-    store: "EventStore", a: str, b: str, kind: "Kind | None", *, flips: int | None, count: "Count | None"
-) -> "ComparedDebates | ComparedRuns":
-    from jury_judge.comparisons.comparing import ComparedRuns, compared
-
-    found = compared(store, a, b, kind, flips=flips, count=count, strict=True)
-    return _paired(store, found, count) if isinstance(found, ComparedRuns) else found
-
-
-def _paired(store: "EventStore", found: "ComparedRuns", count: "Count | None") -> "ComparedRuns":
-    """With the paired table, or why there is none. Simulated debates count, with a warning."""
-    from jury_analysis.errors import AnalysisError
-    from jury_events.errors import DebateNotFound
-    from jury_judge.errors import ExtraMissing
-    from jury_judge.extras import check_statistics
-    from jury_judge.statistics.run_reports import computed_pairs
-
-    try:
-        check_statistics("the paired table of two runs")
-        found_table = computed_pairs(store, found.compared.a.run_id, found.compared.b.run_id, count)
-        return found._replace(paired=found_table)
-    except (AnalysisError, DebateNotFound, ExtraMissing) as error:
-        return found._replace(unpaired=str(error))
-
-
-class ScoreRecords(OpenStore):
-    """Scores of debates."""
 
     def export_scores(
         self,
@@ -178,3 +145,28 @@ class ScoreRecords(OpenStore):
 
         chosen = score_target(target, os.environ if environ is None else environ)
         return self._read_each(export_scores, selection.debates, chosen, self.store_url, dry_run=dry_run, say=say)
+
+
+def _compare(
+    store: "EventStore", a: str, b: str, kind: "Kind | None", *, flips: int | None, count: "Count | None"
+) -> "ComparedDebates | ComparedRuns":
+    from jury_judge.comparisons.comparing import ComparedRuns, compared
+
+    found = compared(store, a, b, kind, flips=flips, count=count, strict=True)
+    return _paired(store, found, count) if isinstance(found, ComparedRuns) else found
+
+
+def _paired(store: "EventStore", found: "ComparedRuns", count: "Count | None") -> "ComparedRuns":
+    """With the paired table, or why there is none. Simulated debates count, with a warning."""
+    from jury_analysis.errors import AnalysisError
+    from jury_events.errors import DebateNotFound
+    from jury_judge.errors import ExtraMissing
+    from jury_judge.extras import check_statistics
+    from jury_judge.statistics.run_reports import computed_pairs
+
+    try:
+        check_statistics("the paired table of two runs")
+        found_table = computed_pairs(store, found.compared.a.run_id, found.compared.b.run_id, count)
+        return found._replace(paired=found_table)
+    except (AnalysisError, DebateNotFound, ExtraMissing) as error:
+        return found._replace(unpaired=str(error))

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from jury_judge.settings.run import ProbeSettings
     from jury_judge.statistics.calibrating import FoundCalibration, FoundLadder
     from jury_judge.statistics.statistics_groups import GroupedStatistics
-    from jury_views.gate_view import NamedGate
-    from jury_views.true_gate_view import NamedTrueGate
+    from jury_views.gate_view import GateInWords
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -74,7 +73,7 @@ class VoteReports:
 
         return await self._blocking(statistics_report, asked, self._say)
 
-    async def gate(self, asked: GateSettings) -> "NamedGate":
+    async def gate(self, asked: GateSettings) -> "GateInWords":
         """Whether the candidate's verdicts are worse than the base's, over the cases of both (docs/gate.md).
 
         Raises:
@@ -86,7 +85,7 @@ class VoteReports:
 
         return await self._blocking(gate_report, asked, self._say)
 
-    async def true_gate(self, asked: GateSettings) -> "NamedTrueGate":
+    async def true_gate(self, asked: GateSettings) -> "GateInWords":
         """Whether the rate at which people give a label keeps a limit, by the labels of a random draw
         (docs/gate-on-a-true-rate.md).
 

@@ -314,4 +314,5 @@ _FORMS: Mapping[str, _Form] = {
     "critical_below": _Form(_critical_below, "CRITERION:SHARE with shares above 0 and at most 1, as facts:0.6"),
     "reading": _words(*get_args(ReadingRule)),
     "least_read": _Form(_number, "a share from 0 to 1, as 0.5"),
+    "reasoning": _words("hide"),
 }

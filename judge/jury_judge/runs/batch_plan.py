@@ -39,6 +39,8 @@ class BatchPlan(NamedTuple):
 def waves_of(panel: Panel, endpoints: Endpoints) -> tuple[int, int]:
     """How many waves a run takes at least and at most, if every call answers at once and no seat reads in parts.
 
+    Seats that are shown the agent's reasoning after they have judged take one more, for cases that have some.
+
     None where the calls of every seat are made live.
     """
     if all(no_batches(place.model.partition("/")[0], endpoints) for place in panel.seats_and_judge):
@@ -48,7 +50,7 @@ def waves_of(panel: Panel, endpoints: Endpoints) -> tuple[int, int]:
     rounds = discussion.max_rounds * speakers
     least = min(speakers, rounds) if discussion.always_discuss else 0
     judge = panel.final.judge is not None
-    return 1 + least + judge, 1 + rounds + judge
+    return 1 + least + judge, 1 + (panel.reasoning == "after") + rounds + judge
 
 
 def asked_live(models: Iterable[str], endpoints: Endpoints) -> dict[str, str]:

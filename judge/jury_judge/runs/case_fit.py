@@ -11,7 +11,7 @@ from jury_debate.conversation import Call
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.prompts_registry import load_prompts
-from jury_debate.reading.planning import CASE, GUIDE, part_name
+from jury_debate.reading.planning import CASE, GUIDE, REASONING, part_name
 from jury_debate.reading.token_estimate import bytes_of, estimated_tokens, request_tokens
 from jury_debate.rules import SECRET_BYTES
 from jury_debate.rules_registry import newest_rules
@@ -155,7 +155,8 @@ class PromptSizes(NamedTuple):
     The prompt of a place in `reading`, which is not shown the case whole, is what its requests have in common.
 
     `pictures` are those of the case, kept once, and sent to the places that see them. `shared` is the beginning of
-    prompts that calls of one model share.
+    prompts that calls of one model share. `reasoning`: the parts of the agent's reasoning, where the seats are shown it
+    after they have judged.
     """
 
     prompts: dict[str | None, int]
@@ -167,6 +168,7 @@ class PromptSizes(NamedTuple):
     tools: bool
     shared: int
     reading: dict[str | None, ReadingSizes]
+    reasoning: tuple[int, ...] = ()
 
 
 def prompt_sizes(case: Case, resolved: ResolvedPanel, operator_policy: str | None) -> PromptSizes:
@@ -190,6 +192,7 @@ def prompt_sizes(case: Case, resolved: ResolvedPanel, operator_policy: str | Non
         tools=tools,
         shared=sum(pieces.get(name, 0) for name in ("system", OPERATOR_POLICY, CASE)),
         reading=_reading(rehearsal),
+        reasoning=tuple(size for name, size in pieces.items() if name.partition("/")[0] == REASONING),
     )
 
 

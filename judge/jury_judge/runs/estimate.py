@@ -112,11 +112,14 @@ class EstimatedCourse(NamedTuple):
 
 
 class EstimatedStep(NamedTuple):
-    """A step, how many peers' blocks its prompt shows, and its round: 0 the first evaluation, the last the judgment."""
+    """A step, how many blocks of evaluations its prompt shows, and its round: 0 the first evaluation, the last the
+    judgment. `again`: the evaluation after the agent's reasoning was shown.
+    """
 
     place: Seat | FinalJudge
     blocks: int
     round: int
+    again: bool = False
 
     @property
     def juror_id(self) -> str | None:
@@ -147,13 +150,18 @@ def rounds_of(panel: Panel) -> tuple[int, int]:
     return min(rules.stagnation_rounds or rules.max_rounds, rules.max_rounds), rules.max_rounds
 
 
-def steps_of(panel: Panel, rounds: int, asked: int) -> Iterator[EstimatedStep]:
-    """The steps of a debate of so many rounds; in the first evaluation so many seats are asked, in their order."""
+def steps_of(panel: Panel, rounds: int, asked: int, *, again: bool) -> Iterator[EstimatedStep]:
+    """The steps of a debate of so many rounds; in the first evaluation so many seats are asked, in their order.
+
+    `again`: the seats judge again, and are shown the agent's reasoning.
+    """
     seats = len(panel.seats)
     rules = panel.discussion
     order = panel.juror_ids if panel.stop is None else panel.stop.order
     for juror_id in order[:asked]:
         yield EstimatedStep(panel.seat(juror_id), 0, 0)
+    if again:
+        yield from (EstimatedStep(seat, int(seat.questions is None), 0, again=True) for seat in panel.seats)
     for number in range(1, rounds + 1):
         for speaker, seat in enumerate(one for one in panel.seats if one.questions is None):
             spoken = speaker if rules.order == "sequential" else 0
@@ -164,11 +172,11 @@ def steps_of(panel: Panel, rounds: int, asked: int) -> Iterator[EstimatedStep]:
 
 def turns_of(panel: Panel, asked: "Iterable[tuple[EstimatedStep, Sequence[EstimatedRequest]]]") -> int:
     """How many calls of a debate wait for one another: those of a round at once, unless its seats speak in order."""
-    rounds: defaultdict[int, list[int]] = defaultdict(list)
+    rounds: defaultdict[tuple[int, bool], list[int]] = defaultdict(list)
     for step, requests in asked:
-        rounds[step.round].append(len(requests))
+        rounds[step.round, step.again].append(len(requests))
     in_order = panel.discussion.order == "sequential"
-    return sum(sum(calls) if in_order and number else max(calls) for number, calls in rounds.items())
+    return sum(sum(calls) if in_order and number else max(calls) for (number, _), calls in rounds.items())
 
 
 def requests_of(step: EstimatedStep, sizes: PromptSizes, course: EstimatedCourse) -> list[EstimatedRequest]:
@@ -185,6 +193,8 @@ def requests_of(step: EstimatedStep, sizes: PromptSizes, course: EstimatedCourse
     turns = 1 + (course.tool_turns if sizes.tools and in_words and isinstance(place, Seat) else 0)
     reading = sizes.reading.get(step.juror_id)
     if reading is None:
+        if step.again or step.round:
+            base += sum(sizes.reasoning)
         call = _call(step, sizes)
         pictures = sizes.pictures if place.images else 0
         sent = (base + turn * (said + sizes.records) for turn in range(turns))
@@ -193,6 +203,9 @@ def requests_of(step: EstimatedStep, sizes: PromptSizes, course: EstimatedCourse
     if reading.mode == "tools" and not step.blocks:
         return list(_read_by_tools(call, base, said, reading, course))
     parts = () if step.blocks else reading.parts
+    if step.again:
+        common = sizes.prompts[step.juror_id]
+        parts = tuple(RequestSize(common + size, 0, reading.shared) for size in sizes.reasoning)
     found = len(parts) * _findings(course, place)
     shown = min(reading.room, found) if parts else course.read * cited_bytes(reading.room)
     return [
@@ -245,7 +258,7 @@ def _read_by_tools(
 def _call(step: EstimatedStep, sizes: PromptSizes) -> EstimatedCall:
     if not sizes.tools or not isinstance(step.place, Seat):
         return EstimatedCall(step.place, "none")
-    return EstimatedCall(step.place, "records and opinions" if step.blocks else "records")
+    return EstimatedCall(step.place, "records and opinions" if step.round else "records")
 
 
 _EVENT = 850
@@ -400,7 +413,8 @@ class _Tally:
         course = self._course
         seats = first if course.settled else len(panel.seats)
         kept: float = sizes.kept + _EVENT * (4 + 2 * course.rounds)
-        asked = [(step, requests_of(step, sizes, course)) for step in steps_of(panel, course.rounds, seats)]
+        steps = steps_of(panel, course.rounds, seats, again=bool(sizes.reasoning))
+        asked = [(step, requests_of(step, sizes, course)) for step in steps]
         self.turns += turns_of(panel, asked)
         calls = [request.call for _, requests in asked for request in requests]
         caches = EstimatedCaches(self._policy, calls, self._on)

@@ -10,9 +10,8 @@ from jury_actors.effects import Effects
 from jury_events.regular_files import FileTooLarge, read_failure, read_regular
 from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused
-from jury_judge.panels.calibration_files import read_calibration, read_content
-from jury_judge.panels.digest_files import signed_bytes, write_file
-from jury_judge.panels.ladders import is_ladder, read_ladder, read_ladder_content
+from jury_judge.panels.calibration_files import CALIBRATIONS, read_calibration, signed_bytes, write_file
+from jury_judge.panels.ladders import LADDERS, is_ladder, read_ladder
 from jury_judge.seals.stored_seals import note_text
 from jury_store.errors import BadNote
 from jury_store.event_store import EventStore
@@ -176,9 +175,9 @@ def sign_calibration(file: Path, key_file: Path, say: Say) -> str:
     key = read_private_key(key_file, say)
     if is_ladder(file):
         read_ladder(file, name)
-        document = read_ladder_content(file, name)
+        document = LADDERS.document(file, name)
     else:
         read_calibration(file, name)
-        document = read_content(file, name)
+        document = CALIBRATIONS.document(file, name)
     write_file(file, signed_bytes(document, key))
     return f"{key.public.name}+{key.public.key_id.hex()}"

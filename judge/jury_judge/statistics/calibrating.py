@@ -17,8 +17,7 @@ from jury_debate.calibrated import panel_digest, prompts_digest
 from jury_events.debate_events import DebateOpened
 from jury_events.errors import DebateNotFound, SettingError
 from jury_events.text import visible_line
-from jury_judge.panels.calibration_files import calibration_bytes
-from jury_judge.panels.digest_files import write_file
+from jury_judge.panels.calibration_files import calibration_bytes, write_file
 from jury_judge.panels.document import read_text
 from jury_judge.panels.ladders import ladder_bytes
 from jury_judge.settings.statistics import Count

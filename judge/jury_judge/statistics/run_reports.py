@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from jury_analysis.wording import Reason
     from jury_judge.reviews.review_agreement import ReviewAgreement
     from jury_judge.settings.statistics import Count
-    from jury_views.true_gate_view import NamedTrueGate
+    from jury_views.gate_view import GateInWords
 
 MOST_DEBATES = 20_000
 """Of a run whose statistics a server computes: some seconds. `jury stats` has no such limit."""
@@ -93,7 +93,7 @@ class RunReports:
         drift = await asyncio.to_thread(_drift, self._store, run_id)
         return cast("RunPageReport", found)._replace(true_rates=rates, drift=drift)
 
-    async def true_gate(self, run_id: str, claim: str, rate_of: "Of" = "run") -> "NamedTrueGate":
+    async def true_gate(self, run_id: str, claim: str, rate_of: "Of" = "run") -> "GateInWords":
         """Whether the rate at which people give a label keeps a limit, by the draws that are on record."""
         check_statistics("a gate on a true rate")
         (run,) = await self._runs(run_id)
@@ -101,7 +101,7 @@ class RunReports:
         found = await self._report(
             ("true", run, position, claim, rate_of), partial(computed_true_gate, self._store, run_id, claim, rate_of)
         )
-        return cast("NamedTrueGate", found)
+        return cast("GateInWords", found)
 
     async def gate(self, a: str, b: str, count: "Count | None" = None) -> "GateReport":
         """Two runs paired case by case, and the gate from a to b by its default metric and margin.
@@ -194,7 +194,7 @@ def computed_gate(store: EventStore, a: str, b: str, count: "Count | None" = Non
     return found if count or sides.chosen.scale is None else replace(found, paired=computed_pairs(store, a, b, count))
 
 
-def computed_true_gate(store: EventStore, run_id: str, claim: str, rate_of: "Of") -> "NamedTrueGate":
+def computed_true_gate(store: EventStore, run_id: str, claim: str, rate_of: "Of") -> "GateInWords":
     """A gate on a true rate of a run, computed now."""
     from jury_judge.settings.gate import GateSettings  # noqa: PLC0415  (numpy: of an extra)
     from jury_judge.statistics.true_rates import true_gate_of  # noqa: PLC0415  (likewise)

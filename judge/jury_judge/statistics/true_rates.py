@@ -11,6 +11,7 @@ from jury_analysis.labels import resolve
 from jury_analysis.true_rate import Claim, DrawnLabels, Of, Source, Stratum, TrueRate, true_gate, true_rate
 from jury_cases.votes.words import VerdictWords
 from jury_events.errors import SettingError
+from jury_events.panel import Language
 from jury_events.text import visible_line
 from jury_events.verdict import Verdict
 from jury_judge.reviews.random_draws import DrawnStratum, RecordedDraw, drawable_cases, recorded_draw
@@ -18,6 +19,7 @@ from jury_judge.reviews.review_labels import review_labels
 from jury_judge.settings.gate import GateSettings
 from jury_judge.settings.statistics import REVIEWS
 from jury_judge.statistics.analysis_options import scale_of
+from jury_judge.stores.debates import panel_of
 from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_sources import Votes, stored_ballots
 from jury_judge.tables.counted_ballots import counted_words
@@ -25,8 +27,9 @@ from jury_judge.tables.label_sources import later_labels
 from jury_judge.tables.vote_files import counted_in_files, read_label_files, read_vote_files
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.event_store import EventStore
+from jury_views.gate_view import GateInWords
 from jury_views.reports.tally import parse_fail_condition
-from jury_views.true_gate_view import NamedTrueGate
+from jury_views.true_gate_view import true_gate_in_words
 
 _DRAW = 150
 """Cases of the draw that is proposed."""
@@ -74,11 +77,12 @@ class Answers(NamedTuple):
         return label if scale is None else str(scale.verdict(label))
 
 
-def true_gate_of(asked: GateSettings, store: EventStore | None, say: Say) -> NamedTrueGate:
+def true_gate_of(asked: GateSettings, store: EventStore | None, say: Say, drift: str = "") -> GateInWords:
     """The gate that is asked for.
 
     Args:
         store: with the run; None: it is a file of votes.
+        drift: as in `GateInWords`.
     """
     (name,) = asked.sources or asked.votes
     found = _of_file(asked) if store is None else _of_run(asked, name, store, say)
@@ -86,7 +90,14 @@ def true_gate_of(asked: GateSettings, store: EventStore | None, say: Say) -> Nam
     of: Of = asked.rate_of or "run"
     _check_of(found, of)
     gate = true_gate(found.of(claim.label), claim, of)
-    return NamedTrueGate(name, gate, inconclusive=asked.inconclusive)
+    language = "en" if store is None else _language_of(store, name)
+    return true_gate_in_words(name, gate, asked.inconclusive, drift, language)
+
+
+def _language_of(store: EventStore, run_id: str) -> Language:
+    """That of the jury: the panel of the run's first debate."""
+    rows = store.debates(run_id=run_id, limit=1)
+    return panel_of(store, rows[0].debate_id).panel.language if rows else "en"
 
 
 def run_rates(store: EventStore, run_id: str, wanted: DebateFilter = EVERY_DEBATE) -> tuple[TrueRate, ...]:

@@ -56,9 +56,8 @@ from jury_judge.tables.vote_files import VOTES, counted_in_files, read_foreign_v
 from jury_replay.table_file import check_new_table
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
-from jury_views.gate_view import NamedGate
+from jury_views.gate_view import GateInWords, gate_in_words
 from jury_views.reports import junit, markdown
-from jury_views.true_gate_view import NamedTrueGate
 
 if TYPE_CHECKING:
     from jury_judge.settings.run import ProbeSettings  # imports the actors, which statistics do without
@@ -197,7 +196,7 @@ def _votes(
     return with_later_labels(votes, asked.labels, store, say, random_only=random_only)
 
 
-def gate_report(asked: GateSettings, say: Say) -> NamedGate:
+def gate_report(asked: GateSettings, say: Say) -> GateInWords:
     """See `VoteReports.gate`."""
     _check_reports(asked)
     judged = _judged(asked, say)
@@ -209,7 +208,7 @@ def gate_report(asked: GateSettings, say: Say) -> NamedGate:
         raise AssertionError("settings refuse a gate without two sides")
     report = decide(judged.sides, judged.labels, gate_options(asked, judged.words))
     report = replace(report, scale=judged.sides.chosen.to_dict())
-    return NamedGate(
+    return gate_in_words(
         judged.sides.base,
         judged.sides.candidate,
         report,
@@ -220,12 +219,12 @@ def gate_report(asked: GateSettings, say: Say) -> NamedGate:
     )
 
 
-def true_gate_report(asked: GateSettings, say: Say) -> NamedTrueGate:
+def true_gate_report(asked: GateSettings, say: Say) -> GateInWords:
     """See `VoteReports.true_gate`."""
     _check_reports(asked)
     with _store_of(asked) as store:
         drift = None if store is None else run_standing(store, asked.sources[-1], asked.require_drift_check)
-        return true_gate_of(asked, store, say)._replace(drift=drift or "")
+        return true_gate_of(asked, store, say, drift or "")
 
 
 def _check_reports(asked: GateSettings) -> None:

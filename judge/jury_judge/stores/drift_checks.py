@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from jury_actors.observation.tallies import DRIFT_AGE, DRIFT_E, DRIFT_FOUND, MetricTotals, Tallies
 from jury_analysis.wording import Reason
-from jury_debate.calibrated import panel_digest, prompts_digest
+from jury_debate.calibrated import judged_by, prompts_digest
 from jury_events.codec import decode_drift
 from jury_events.drift_events import DriftDecision, DriftOpened
 from jury_events.drift_facts import DriftFacts, drift_facts
@@ -47,17 +47,17 @@ class LastDriftCheck(NamedTuple):
         return ended[-1] if ended else None
 
 
-def baselines(store: EventStore, panel: tuple[str, str] | None = None) -> Iterator[DriftFacts]:
+def baselines(store: EventStore, panel: str | None = None) -> Iterator[DriftFacts]:
     """The baselines of a store, by id.
 
     Args:
         store: open for reading.
-        panel: only those of this panel, by the digests of its identity and its prompts.
+        panel: only those of the panel of this digest (`judged_by`).
     """
     for drift_id in store.drift_ids():
         if panel is not None:
             first = decode_drift(store.first_events([drift_stream(drift_id)])[drift_stream(drift_id)])
-            if not isinstance(first, DriftOpened) or (first.panel, first.prompts) != panel:
+            if not isinstance(first, DriftOpened) or first.panel != panel:
                 continue
         yield intact_drift(store, drift_id).facts
 
@@ -94,7 +94,7 @@ def standing(
 
 
 def _standing(store: EventStore, panel: Panel, prompts: str, within: str | None, now: int) -> Reason | None:
-    found = [LastDriftCheck.of(facts, facts.foreign) for facts in baselines(store, (panel_digest(panel), prompts))]
+    found = [LastDriftCheck.of(facts, facts.foreign) for facts in baselines(store, judged_by(panel, prompts))]
     last = max((one for one in found if one is not None), key=lambda one: one.ended_at, default=None)
     if within is not None:
         _require(last, age_seconds(within), now)

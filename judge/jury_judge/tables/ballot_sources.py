@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jury_analysis.ballots import MESSAGES, OWN_WORDS, SCHEMA
+from jury_analysis.ballots import MESSAGES, OWN_WORDS, REASONING, SCHEMA
 from jury_analysis.scale import in_labels, without_own_words
 from jury_cases.votes.words import VerdictWords
 from jury_events.errors import DebateNotFound, SettingError
@@ -63,8 +63,8 @@ def stored_ballots(
     columns: Sequence[str] | None = None,
 ) -> pa.Table:
     """The ballots of finished debates: columns of `jury_analysis.ballots.SCHEMA`, texts dictionary-encoded; and of
-    `MESSAGES` and `EVIDENCE`, where they are named, and of `OWN_WORDS`, those that are known. Cases are read where
-    `decisive_message` is named, of debates in which a vote names an item.
+    `MESSAGES` and `EVIDENCE`, where they are named, and of `REASONING` and `OWN_WORDS`, those that are known. Cases are
+    read where `decisive_message` is named, of debates in which a vote names an item.
 
     Args:
         store: open for reading.
@@ -78,9 +78,8 @@ def stored_ballots(
     tables = [_ballots(store, wanted._replace(run_id=run), columns) for run in runs or (wanted.run_id,)]
     found = of_seats(tables[0] if len(tables) == 1 else pa.concat_tables(tables).unify_dictionaries(), seats)
     asked = "verified" in found.column_names and not _is_empty(found["verified"])
-    unknown = [
-        name for name in (*OF_LABELS.names, *OWN_WORDS.names) if name in found.column_names and _is_empty(found[name])
-    ]
+    where_known = (*OF_LABELS.names, *REASONING.names, *OWN_WORDS.names)
+    unknown = [name for name in where_known if name in found.column_names and _is_empty(found[name])]
     unknown += [name for name in OF_EVIDENCE.names if name in found.column_names and not asked]
     found = found.drop_columns(unknown)
     messages = asked and MESSAGES.names[0] in columns

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as arrow_json
 
-from jury_analysis.ballots import EVIDENCE, MESSAGES, OWN_WORDS, READING, SCHEMA
+from jury_analysis.ballots import EVIDENCE, MESSAGES, OWN_WORDS, READING, REASONING, SCHEMA
 from jury_debate.prompts_1.case_items import ItemMessages
 from jury_events.panel import Language
 from jury_judge.extras import check_package
 from jury_judge.stores.case_messages import CaseMessages
-from jury_store.ballot_sheet import FINAL_LABEL, FURTHER_COLUMNS, VOTE_LABEL
+from jury_store.ballot_sheet import BEFORE_REASONING, FINAL_LABEL, FURTHER_COLUMNS, VOTE_LABEL
 from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.errors import StoreDamaged
@@ -152,7 +152,7 @@ OF_LABELS = pa.schema([MESSAGES.field(name) for name in ("label_message", "outco
 OF_EVIDENCE = pa.schema([field for field in EVIDENCE if field.name in FURTHER_COLUMNS])
 """Further columns of a vote that are read where they are named, null where the vote was not asked for evidence."""
 
-_LEAN_WORDS = [pa.field(one.name, _DICTIONARY) for one in OWN_WORDS]
+_LEAN_WORDS = [pa.field(one.name, _DICTIONARY) for one in (*REASONING, *OWN_WORDS)]
 
 _READ = pa.schema([*LEAN_SCHEMA, *OF_LABELS, *OF_EVIDENCE, *READING, *_LEAN_WORDS])
 
@@ -175,6 +175,7 @@ _COLUMNS: dict[str, pa.DataType] = {
     "cost": pa.float64(),
     **{field.name: field.type for field in (*OF_EVIDENCE, *READING)},
     VOTE_LABEL: pa.string(),
+    **dict.fromkeys(BEFORE_REASONING, pa.string()),
 }
 """The columns of a packed sheet (`jury_store.ballot_sheet`)."""
 
@@ -188,6 +189,7 @@ _PACKED = pa.schema(
     ]
 )
 _ALWAYS = ("round", "seat", "kind")
+_WHERE_THERE = (*FURTHER_COLUMNS, VOTE_LABEL, *BEFORE_REASONING)
 _OF_SHEET = {"asked": "model_asked", "answered": "model_answered"}
 """Names in a packed sheet that differ from those of the table."""
 
@@ -210,8 +212,8 @@ def ballot_table(
         store: open for reading.
         wanted: which debates.
         ended_only: only debates that are completed, failed or cancelled.
-        columns: the names of those to keep, `OF_LABELS`, `OF_EVIDENCE`, `READING` and `OWN_WORDS` among them; None: all
-            of `SCHEMA`. Fewer need less memory.
+        columns: the names of those to keep, `OF_LABELS`, `OF_EVIDENCE`, `READING`, `REASONING` and `OWN_WORDS` among
+            them; None: all of `SCHEMA`. Fewer need less memory.
     """
     names = SCHEMA.names if columns is None else [name for name in _READ.names if name in columns]
     schema = pa.schema([_READ.field(name) for name in names])
@@ -227,8 +229,8 @@ def ballot_table(
 def batches_of(
     ballots: Iterable[Sequence[DebateBallots]], columns: Sequence[str] = SCHEMA.names
 ) -> Iterator[pa.RecordBatch]:
-    """Record batches with these columns of `LEAN_SCHEMA`, `OF_LABELS`, `OF_EVIDENCE`, `READING` and `OWN_WORDS`, each
-    with dictionaries of its own.
+    """Record batches with these columns of `LEAN_SCHEMA`, `OF_LABELS`, `OF_EVIDENCE`, `READING`, `REASONING` and
+    `OWN_WORDS`, each with dictionaries of its own.
     """
     for debates in ballots:
         readable = [one for one in debates if one.votes is not None]
@@ -259,7 +261,7 @@ def _unpacked(debates: Sequence[DebateBallots], names: Sequence[str]) -> pa.Reco
         raise ValueError("a line is not one sheet")
     lists = {name: packed[name].chunk(0) for name in schema.names if name != FINAL_LABEL}
     lengths = {name: pc.list_value_length(column) for name, column in lists.items()}
-    always = [name for name in of_sheet if name not in (*FURTHER_COLUMNS, VOTE_LABEL)]
+    always = [name for name in of_sheet if name not in _WHERE_THERE]
     if any(not lengths[name].equals(lengths["round"]) for name in always):
         raise ValueError("the columns of a sheet differ in length")
     of_debate = pc.list_parent_indices(lists["round"]).cast(_INDEX)

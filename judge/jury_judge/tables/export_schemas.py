@@ -4,7 +4,7 @@ from typing import get_args, get_type_hints
 
 import pyarrow as pa
 
-from jury_analysis.ballots import OWN_WORDS, READING, SCHEMA
+from jury_analysis.ballots import OWN_WORDS, READING, REASONING, SCHEMA
 from jury_analysis.label_schema import DECISIVE_MESSAGE
 from jury_analysis.label_schema import LABELS as LABEL_SCHEMA
 from jury_views.result_models import OUTCOME, DebateResult, FinalJudgment
@@ -32,7 +32,7 @@ def _schema(*required: tuple[str, pa.DataType], **optional: pa.DataType) -> pa.S
     )
 
 
-BALLOTS = pa.schema([*SCHEMA, *READING, *OWN_WORDS])
+BALLOTS = pa.schema([*SCHEMA, *READING, *REASONING, *OWN_WORDS])
 """One row a vote, as `--ballots` reads them."""
 
 DEBATES = _schema(

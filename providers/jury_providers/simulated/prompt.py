@@ -8,7 +8,7 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -141,7 +141,8 @@ class PeerBlock(NamedTuple):
 
 @dataclass(frozen=True)
 class Prompt:
-    """A request as read. `task`: initial, discussion, final, window, gather or closing; `part`: that is shown.
+    """A request as read. `task`: initial, again (with the agent's reasoning shown), discussion, final, window, gather
+    or closing; `part`: that is shown.
 
     `shown` is the text of the user's first message, with the debate's own sign, `drawn`: the case up to `seat`, the
     turn from `behind` on, which is the end of the ballot; `answered` is what tools answered. These are read when they
@@ -201,10 +202,12 @@ class Prompt:
 
     @property
     def step(self) -> str:
-        """The step, by the seat's letter: `initial/A`, `round-2/B`, `final`; one of a long record `initial/A:3`."""
+        """The step, by the seat's letter: `initial/A`, `reasoning/A`, `round-2/B`, `final`; one of a long record
+        `initial/A:3`.
+        """
         if self.task == "final":
             return "final"
-        phase = f"round-{self.round}" if self.task == "discussion" else "initial"
+        phase = {"discussion": f"round-{self.round}", "again": "reasoning"}.get(self.task, "initial")
         part = f":{self.part or self.task}" if self.task in {"window", "gather", "closing"} else ""
         return f"{phase}/{self.letter or 'unknown'}{part}"
 
@@ -221,7 +224,7 @@ class Prompt:
 
 def read_prompt(request: ModelRequest) -> Prompt:
     """Parse a request; of an unknown prompt all is the case. Never raises."""
-    system = "\n".join(message.whole for message in request.messages if message.role == "system")
+    system = "\n".join([message.whole for message in request.messages if message.role == "system"])
     user = next((message.whole for message in request.messages if message.role == "user"), "")
     drawn = _sign(user)
     start, end, ballot = _ballot_line(user, drawn)
@@ -238,9 +241,10 @@ def read_prompt(request: ModelRequest) -> Prompt:
     else:
         task = "initial" if turn.find("\n# ") + 1 == last else "closing"
         task = task if number is None else "discussion"
-    asked = _SCENARIOS.search(turn.partition("\n# ")[0])
+    before = turn.partition("\n# ")[0]
+    asked = _SCENARIOS.search(before) if '"scenarios"' in before else None  # the expression is slow on long texts
     many = 0 if form.findings or asked is None else min(int(asked[1]), _MOST_SCENARIOS)
-    return Prompt(
+    prompt = Prompt(
         letter,
         ballot,
         task,
@@ -253,6 +257,7 @@ def read_prompt(request: ModelRequest) -> Prompt:
         tuple(one.whole for one in request.messages if one.role == "tool"),
         part="" if part is None else part[1],
     )
+    return replace(prompt, task="again") if task == "closing" and prompt.own is not None else prompt
 
 
 def ballot_in(text: str) -> str:

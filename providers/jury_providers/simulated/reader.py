@@ -201,7 +201,7 @@ class SimulatedReader:
             signals = (find_signals(quoted),)
         juror = _Juror(prompt, record, signals, request)
         if points is not None:
-            juror.first = points
+            juror.first, juror.given = points, True
         if prompt.form.findings:
             return ReaderOutput((), juror.findings())
         return juror.output(persuaded=fault == "persuaded")
@@ -262,6 +262,7 @@ class _Juror:
         self.scores = [
             self._score([one.weight * self._draw(one.name, 0.7, 1.3) for one in found], checks) for found in signals
         ]
+        self.given = False
         self.first = 0.6 * min(self.scores) + 0.4 * fsum(self.scores) / len(self.scores)
 
     def _draw(self, name: str, low: float, high: float) -> float:
@@ -283,7 +284,8 @@ class _Juror:
         elif prompt.task == "discussion":
             score, followed = self._persuaded(before) if persuaded else self._discussed(before)
         else:
-            score, followed = self.first, None
+            # Once it is shown the agent's reasoning, a juror weighs its first evaluation and the new reading alike.
+            score, followed = (self.first if self.given else (before + self.first) / 2), None
         points = spread(self._clear(score), prompt.form.dimensions)
         overall = round(fsum(points.values()), 6) if points else self._clear(score)
         word = self._scale.word(overall)

@@ -5,6 +5,10 @@
 The last two are there where the debate was sealed, and where its lengths were signed.
 
 Nothing in them belongs to the store that the debate is taken from: no position, no epoch.
+
+Chains and proofs of inclusion show that what is in a cassette was recorded. That nothing is missing at the end of a
+stream, such as the withdrawal of a review, only the store can say: it signs how long the streams of a debate were when
+the cassette was written.
 """
 
 import hashlib

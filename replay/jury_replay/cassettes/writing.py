@@ -1,4 +1,4 @@
-"""Writes the cassette of a debate. The same debate gives the same bytes, from every database."""
+"""Cassettes as files, written atomically, found in folders. The same debate gives the same bytes, from every store."""
 
 import hashlib
 import os

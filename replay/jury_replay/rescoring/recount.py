@@ -29,7 +29,7 @@ _ROUND: str = "round_started"
 _FOLLOWS = frozenset(
     {
         *(_ROUND, "juror_abstained", "consensus_checked"),
-        *("debate_begun", "coordinator_resumed", "debate_forked", "texts_erased", "debate_replaced"),
+        *("reasoning_shown", "debate_begun", "coordinator_resumed", "debate_forked", "texts_erased", "debate_replaced"),
     }
 )
 """Events that follow from the others, or contain no position: decoding takes most of the time, so they are skipped."""
@@ -40,7 +40,8 @@ _ENDS = frozenset({"judgment_rendered", "debate_completed", "debate_failed", "de
 class Positions(NamedTuple):
     """`rounds` are phase 1, then each round: the evaluations made there, in speaker order.
 
-    `not_asked`: the seats that were not asked.
+    Phase 1 has those before and after the agent's reasoning was shown, where it was. `not_asked`: the seats that
+    were not asked.
     """
 
     opened: DebateOpened
@@ -66,7 +67,8 @@ def read_positions(history: DebateHistory) -> Positions:
         if event.type == "statement_made":
             view = SeatEvaluation(event.round, event.juror_id, event.statement.evaluation, event.peer_text)
         elif event.type == "juror_evaluated":
-            view = SeatEvaluation(0, event.juror_id, event.evaluation, event.peer_text)
+            again = event.reasoning is True
+            view = SeatEvaluation(0, event.juror_id, event.evaluation, event.peer_text, again)
         elif event.type in _ENDS:
             ends.append(event)
             continue
@@ -90,7 +92,8 @@ def assumed(positions: Positions, setting: Setting, panel: Panel, new: Result) -
     """The assumptions of the new result, in words; "" where it follows from the record.
 
     Phase 1 and each round are the same under fewer rounds, another threshold or another counting method. Phase 1 is the
-    same without a seat too, as no juror is shown the others there. What seats would have said that were not asked, as
+    same without a seat too, as no juror is shown the others there, and so are its first votes without the agent's
+    reasoning, which the seats were shown later. What seats would have said that were not asked, as
     they could change nothing, is not known where they could under the setting. No juror was asked under another rubric,
     nor in a discussion without a seat or a vote; and the final judge was shown every recorded round.
     """
@@ -104,6 +107,8 @@ def _assumptions(positions: Positions, setting: Setting, panel: Panel, new: Resu
         yield "the discussion goes on after the record, and changes nothing"
     if setting.without is not None and (judged or new.total_rounds):
         yield f"{speakers} say the same without {', '.join(setting.without)}"
+    if panel.reasoning != positions.opened.panel.reasoning and (judged or new.total_rounds):
+        yield f"{speakers} say the same without the agent's reasoning"
     if setting.synthetic == "leave_out" and any(map(_synthetic, _up_to(positions, new.total_rounds))):
         yield f"{speakers} say the same without the evaluations that stand in for blocked answers"
     if _maxima(panel) != _maxima(positions.opened.panel):

@@ -1,4 +1,8 @@
-"""Rescoring: recorded debates under other settings, each read once; nothing is written to them."""
+"""Rescoring: recorded debates under other settings, each read once; nothing is written to them.
+
+Strict: a recorded answer counts only where the same request was made (messages, offered tools, model, call settings).
+The first step without such an answer is named, and nothing after it is determined.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 

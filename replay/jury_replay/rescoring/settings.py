@@ -67,7 +67,8 @@ class Setting(Value):
     whether evaluations that stand in for blocked answers are counted, as they were in the recorded debate.
     `unsupported`: what failing verdicts without support count, without effect where no evidence was asked for.
     `calibration`: of the resulting panel; `off`: every verdict stands. `outcomes`, `critical` and `critical_below` name
-    some labels and criteria, the others keep theirs. `reading` and `least_read` hold for every seat.
+    some labels and criteria, the others keep theirs. `reading` and `least_read` hold for every seat. `reasoning`: of
+    seats that judged again with the agent's reasoning, the first votes count.
     """
 
     threshold: Annotated[float, AfterValidator(checked_threshold)] | None = None
@@ -92,6 +93,7 @@ class Setting(Value):
     critical_below: Annotated[tuple[CriterionBound, ...], Field(min_length=1)] | None = None
     reading: ReadingRule | None = None
     least_read: LeastRead | None = None
+    reasoning: Literal["hide"] | None = None
 
     @model_validator(mode="after")
     def _seats_named_once(self) -> Self:
@@ -166,10 +168,12 @@ class Setting(Value):
         return seats
 
     def _judged_by(self, panel: Panel) -> dict[str, Any]:
-        """The scale and the rubric, where they change."""
+        """The scale, the rubric and what is shown of the agent's reasoning, where they change."""
         if self.bands is not None and panel.scale is not None:
             raise NotApplicable("bands have no effect under a scale of the panel's own, whose labels decide")
-        fields: dict[str, Any] = {}
+        if self.reasoning is not None and panel.reasoning is None:
+            raise NotApplicable("jurors were shown the agent's reasoning from the beginning")
+        fields: dict[str, Any] = {} if self.reasoning is None else {"reasoning": self.reasoning}
         if self.rubric is not None:
             fields["rubric"] = self._rubric(panel)
         if self.critical is not None or self.critical_below is not None:

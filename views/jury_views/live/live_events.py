@@ -15,6 +15,7 @@ from jury_events.debate_events import (
     DebateFailed,
     JudgmentRendered,
     JurorEvaluated,
+    ReasoningShown,
     RoundStarted,
     StatementMade,
 )
@@ -35,10 +36,10 @@ _PHASES: dict[Phase, tuple[str, int]] = {
 }
 
 
-# `final_judge_chunk`, `evaluation_failed` and `evaluation_cancelled` are ours: a chunk is a piece of the final judge's
-# answer while it is written, and the two others end a debate that has no verdict. Ours too are the reason of the
-# judgment, and the label beside each verdict, of debates whose panel has a scale of its own; else events have the
-# documents' fields alone.
+# `final_judge_chunk`, `evaluation_failed` and `evaluation_cancelled` are ours: a chunk is a piece of the final
+# judge's answer while it is written, and the two others end a debate that has no verdict. Ours too are the reason of
+# the judgment, `reasoning_shown` and the phase `reasoning` of the votes after it, and the label beside each verdict,
+# of debates whose panel has a scale of its own; else events have the documents' fields alone.
 class SseEvents:
     """Turns the events of one debate, in order, into live events; what was said so far is in its fold."""
 
@@ -61,6 +62,8 @@ class SseEvents:
             case JurorEvaluated():
                 evaluation = event.evaluation
                 return [{**_evaluation(event, texts), **label_of(fold, "label", evaluation.label)}]
+            case ReasoningShown():
+                return [{"type": "reasoning_shown"}]
             case RoundStarted():
                 started = {
                     "type": "discussion_round_start",
@@ -127,7 +130,7 @@ def _phase(phase: Phase) -> Live:
 def _evaluation(event: JurorEvaluated, texts: Texts) -> Live:
     return {
         "type": "juror_evaluation",
-        "phase": "initial",
+        "phase": "reasoning" if event.reasoning else "initial",
         "juror": event.juror_id,
         "verdict": event.evaluation.verdict.value,
         "score": whole_score(event.evaluation),

@@ -29,7 +29,14 @@ from jury_views.debate_fold import (
 )
 from jury_views.debate_labels import LABELS, DebateLabels
 from jury_views.failed_calls import last_failure
-from jury_views.judgment_lines import acceptance_line, aside_lines, cap_lines, exception_lines, reached_line
+from jury_views.judgment_lines import (
+    acceptance_line,
+    aside_lines,
+    cap_lines,
+    exception_lines,
+    reached_line,
+    reasoning_line,
+)
 from jury_views.number_formats import of_hundred, probabilities_line
 from jury_views.page import Page, TextSpan
 from jury_views.reasons import VerdictReason, reason_of, went_wrong_line
@@ -150,17 +157,24 @@ class _DebateView:
 
     def _phase_1(self) -> None:
         self._page.heading(self._words.phase_1)
-        for said in self._record.phase_1:
-            if isinstance(said, JurorEvaluated):
-                self._speaker(said.juror_id)
-                self._evaluation(said.evaluation)
-            else:
-                self._abstention(said)
+        self._first_votes(self._record.phase_1)
+        if self._record.with_reasoning is not None:
+            self._page.line(TextSpan(f"— {self._words.reasoning_shown} —", "magenta"))
+            self._first_votes(self._record.with_reasoning)
+            self._page.line(reasoning_line(self._record, self._words))
         if (not_asked := self._record.not_asked) is not None:
             seats = ", ".join(role_of(self._panel, juror_id) for juror_id in not_asked.juror_ids)
             settled = not_asked.settled.word
             self._page.line(TextSpan(self._words.not_asked.format(seats=seats, settled=settled), "dim"))
         self._consensus(self._record.phase_1_check, 0)
+
+    def _first_votes(self, found: Sequence[JurorEvaluated | JurorAbstained]) -> None:
+        for said in found:
+            if isinstance(said, JurorEvaluated):
+                self._speaker(said.juror_id, self._changes.get(said.step))
+                self._evaluation(said.evaluation)
+            else:
+                self._abstention(said)
 
     def _phase_2(self) -> None:
         self._page.heading(self._words.phase_2)
@@ -171,7 +185,7 @@ class _DebateView:
                 if isinstance(said, JurorAbstained):
                     self._abstention(said)
                     continue
-                self._speaker(said.juror_id, self._changes.get(Step(said.round, said.juror_id)))
+                self._speaker(said.juror_id, self._changes.get(said.step))
                 self._text(said.statement.statement)
                 self._evaluation(said.statement.evaluation)
             self._consensus(each.check, each.started.round)

@@ -104,7 +104,8 @@ class _EvidencePage:
 
     def _evaluation(self, made: StepEvaluation) -> None:
         words, labels, evaluation, number = self._words, self._labels, made.evaluation, made.step.round
-        place = "" if number is None else words.in_round.format(number=number) if number else words.in_phase_1
+        first = words.with_reasoning if made.step.reasoning else words.in_phase_1
+        place = "" if number is None else words.in_round.format(number=number) if number else first
         decisive = "" if evaluation.decisive_item is None else f" · {labels.decisive_item}: {evaluation.decisive_item}"
         text, style = verdict_text(evaluation.verdict, evaluation.label)
         self._page.line(f"{place}: " if place else "", TextSpan(text, style), decisive, indent=2)

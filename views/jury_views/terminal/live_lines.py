@@ -13,12 +13,12 @@ from jury_events.debate_events import (
     JudgmentRendered,
     JurorAbstained,
     JurorEvaluated,
+    ReasoningShown,
     RoundStarted,
     SeatsNotAsked,
     StatementMade,
 )
 from jury_events.evaluation import Evaluation
-from jury_events.ids import Step
 from jury_events.judgment import Judgment
 from jury_events.parts import PartRef
 from jury_events.text import pluralize, visible_line
@@ -58,7 +58,7 @@ class LiveLines:
     def __init__(self) -> None:
         self._fold: DebateFold | None = None
 
-    def lines(self, event: DebateEvent, texts: Texts = _NO_TEXTS) -> Iterator[str]:  # noqa: C901  (one case an event)
+    def lines(self, event: DebateEvent, texts: Texts = _NO_TEXTS) -> Iterator[str]:  # noqa: C901, PLR0912  (one case an event)
         """The lines that `event` gives, if any.
 
         Args:
@@ -69,8 +69,12 @@ class LiveLines:
             case DebateBegun():
                 yield "phase 1: independent evaluation"
             case JurorEvaluated():
-                yield f"  {_name(fold, event.juror_id)}: {_view(event.evaluation)}"
-                yield from _first_sentence(texts, event.evaluation.rationale)
+                changed = _CHANGED[fold.changes.get(event.step)]
+                yield f"  {_name(fold, event.juror_id)}: {_view(event.evaluation)}{changed}"
+                if changed or not event.reasoning:
+                    yield from _first_sentence(texts, event.evaluation.rationale)
+            case ReasoningShown():
+                yield "phase 1: the agent's reasoning is shown, and each seat judges again"
             case JurorAbstained():
                 yield f"  {_name(fold, event.juror_id)}: abstains ({event.reason.value})"
             case SeatsNotAsked():
@@ -79,7 +83,7 @@ class LiveLines:
             case RoundStarted():
                 yield f"phase 2: discussion, round {event.round}"
             case StatementMade():
-                changed = _CHANGED[fold.changes.get(Step(event.round, event.juror_id))]
+                changed = _CHANGED[fold.changes.get(event.step)]
                 yield f"  {_name(fold, event.juror_id)}: {_view(event.statement.evaluation)}{changed}"
                 if changed:
                     yield from _first_sentence(texts, event.statement.statement)

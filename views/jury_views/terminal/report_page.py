@@ -1,4 +1,7 @@
-"""Reports in a terminal, in English: their sections as tables below lines, with the notes that figures refer to."""
+"""Reports in a terminal: their sections as tables below lines, with the notes that figures refer to.
+
+They are in English, but for the gate on the true rate of a run, which is in the language of its jury.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -6,11 +9,20 @@ from typing import TYPE_CHECKING
 from jury_events.text import pluralize, visible_line
 from jury_views.conclusion import NOTHING_BESIDE, FactsOfRun, conclusion_lines
 from jury_views.drift_view import DriftReport
-from jury_views.gate_view import GateInWords, NamedGate, plan_facts
+from jury_views.gate_view import GateInWords, plan_facts
 from jury_views.number_formats import dollars, p_value
 from jury_views.page import Page, TextSpan
 from jury_views.paired_sections import PAIRED_TABLES, paired_sections
-from jury_views.report_sections import FigureNotes, Formats, ReportCell, Section, Sentence, Table, written
+from jury_views.report_sections import (
+    FigureNotes,
+    Formats,
+    ReportCell,
+    Section,
+    Sentence,
+    Table,
+    in_language,
+    written,
+)
 from jury_views.statistics_sections import STATISTICS_TABLES, statistics_sections
 from jury_views.worth_sections import worth_sections
 
@@ -40,6 +52,9 @@ FORMATS: Formats = {
     "number": "{:.3f}".format,
     "decimal": "{:.1f}".format,
     "hundredths": "{:.2f}".format,
+    "shift": "{:+.1f}".format,
+    "digits": "{:.6g}".format,
+    "bound": "{:.4f}".format,
     "share": "{:.1%}".format,
     "p": p_value,
     "dollars": dollars,
@@ -219,6 +234,16 @@ def panel_worth_page(found: "PanelWorth") -> Page:
     return page
 
 
+def whole_page(warnings: "Iterable[str]", sections: Iterable[Section]) -> Page:
+    """Warnings first, then every section."""
+    page = Page()
+    for warning in warnings:
+        page.line(warning)
+    for one in sections:
+        print_section(page, one)
+    return page
+
+
 _STYLES = {"pass": "bold green", "fail": "bold red", "inconclusive": "bold yellow"}
 _OF_DRIFT = {None: "", "none": "bold green", "judge": "bold red"}
 
@@ -229,37 +254,28 @@ def drift_page(report: DriftReport) -> Page:
     if report.headline is not None:
         found = TextSpan(report.headline, _OF_DRIFT.get(report.verdict, "bold yellow"))
         page.line(TextSpan(f"drift {visible_line(report.title, _NAME)}", "bold"), ": ", found)
-    for one in report.notices:
-        page.line(one, indent=2)
     page.facts((name, said) for name, said, _ in report.facts)
     for section in report.sections:
         print_section(page, section)
     return page
 
 
-def gate_page(named: NamedGate, sections: "Sequence[str]" = ()) -> Page:
-    """Decision, its figures and notes, then these tables, of `paired_sections.PAIRED_TABLES`."""
-    page = _decision_page(named)
-    tables = paired_sections(named.report.paired, ("base", "candidate"))
+def gate_page(named: GateInWords, sections: "Sequence[str]" = ()) -> Page:
+    """Decision, its figures and notes, then these tables, of `PAIRED_TABLES`; of a true rate the cases drawn."""
+    language = named.language
+    page = Page()
+    page.line(f"{named.title}: ", TextSpan(in_language(named.headline, language), _STYLES[named.decision]))
+    page.facts((in_language(name, language), in_language(said, language)) for name, said in named.facts)
+    for one in named.notes:
+        page.line(in_language(one, language))
+    paired = getattr(named.report, "paired", None)
+    if paired is None:
+        page.table([tuple(_name(in_language(cell, language)) for cell in row) for row in named.table], indent=2)
+        return page
+    tables = paired_sections(paired, ("base", "candidate"))
     print_sections(page, tables, sections)
     if not sections:
         others_line(page, tables, PAIRED_TABLES)
-    return page
-
-
-def true_gate_page(named: GateInWords) -> Page:
-    """Decision, its figures and notes, and the cases that were drawn."""
-    page = _decision_page(named)
-    page.table([tuple(_name(cell) for cell in row) for row in named.table], indent=2)
-    return page
-
-
-def _decision_page(named: GateInWords) -> Page:
-    page = Page()
-    page.line(f"{named.title}: ", TextSpan(named.headline, _STYLES[named.decision]))
-    page.facts(named.facts)
-    for one in named.notes:
-        page.line(one)
     return page
 
 

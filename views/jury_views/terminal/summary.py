@@ -1,6 +1,7 @@
 """A debate on one screen of a terminal: the verdict, why, the item where it went wrong, how the seats voted."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
 
@@ -13,7 +14,6 @@ from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.text import visible_line
 from jury_views.case_view import NumberedItems, numbered_items, omissions_line
 from jury_views.debate_fold import (
-    Change,
     DebateFold,
     Texts,
     folded,
@@ -21,7 +21,7 @@ from jury_views.debate_fold import (
     text_in,
 )
 from jury_views.debate_labels import LABELS, DebateLabels
-from jury_views.judgment_lines import acceptance_line, aside_lines, cap_lines
+from jury_views.judgment_lines import acceptance_line, aside_lines, cap_lines, reasoning_line
 from jury_views.number_formats import of_hundred
 from jury_views.page import Page, TextSpan
 from jury_views.reasons import FINAL_JUDGE, reason_of, went_wrong_line
@@ -81,9 +81,12 @@ class _Summary:
         opened = self._opened
         match ending:
             case DebateCompleted():
-                label = "" if opened.label is None else f"  ({words.label}: {opened.label.value})"
                 shown = verdict_text(ending.final_verdict, ending.final_label)
-                page.line(TextSpan(shown[0], f"bold {shown[1]}"), f"  {of_hundred(ending.outcome.score)}{label}")
+                page.line(
+                    TextSpan(shown[0], f"bold {shown[1]}"),
+                    f"  {of_hundred(ending.outcome.score)}",
+                    *self._label(ending),
+                )
             case DebateFailed():
                 page.line(TextSpan(f"{words.failed}: {ending.reason}", "bold red"))
                 self._first_line(text_in(self._texts, ending.detail), indent=2)
@@ -91,10 +94,21 @@ class _Summary:
                 page.line(TextSpan(f"{words.cancelled}: {ending.by}", "bold yellow"))
             case None:
                 page.line(TextSpan(words.unfinished, "bold yellow"))
-        page.line(f"{words.case} {opened.case_id} · {words.debate} {opened.debate_id}")
-        page.line(
-            TextSpan(f"{words.panel} {self._panel.name}: {', '.join(one.model for one in self._panel.seats)}", "dim")
-        )
+        page.line(f"{words.case} {opened.case_id}")
+        page.line(f"{words.debate} {opened.debate_id}")
+        models = Counter(one.model for one in self._panel.seats)
+        seats = ", ".join(model if count == 1 else f"{count} × {model}" for model, count in models.items())
+        page.line(TextSpan(f"{words.panel} {self._panel.name}: {seats}", "dim"))
+
+    def _label(self, ending: DebateCompleted) -> list[TextSpan]:
+        """What people say of the case; a verdict that differs is what a reader looks for."""
+        label = self._opened.label
+        if label is None:
+            return []
+        same = label == ending.final_verdict
+        return [
+            TextSpan(f"  ({'' if same else '≠ '}{self._words.label}: {label.value})", "" if same else "bold yellow")
+        ]
 
     def _warnings(self) -> None:
         words, page = self._words, self._page
@@ -135,8 +149,8 @@ class _Summary:
             return
         for number in (decisive.item - 1, decisive.item, decisive.item + 1):
             self._item(items, number, chosen=number == decisive.item)
-        if self._reason is not None and self._reason.words is not None:
-            self._page.line(TextSpan(_cut(f"“{self._reason.words}”", _COLUMNS - 6), "bold"), indent=6)
+            if number == decisive.item and self._reason is not None and self._reason.words is not None:
+                self._page.line(TextSpan(_cut(f"“{self._reason.words}”", _COLUMNS - 8), "bold"), indent=8)
 
     def _item(self, items: NumberedItems, number: int, *, chosen: bool) -> None:
         item = items.item(number)
@@ -149,22 +163,28 @@ class _Summary:
     def _votes(self) -> None:
         words = self._words
         rounds = self._record.rounds[-_MOST_ROUNDS:]
-        numbers = [0, *(one.started.round for one in rounds)]
         if not self._record.phase_1:
             return
-        heads = [words.in_phase_1, *(words.in_round.format(number=number) for number in numbers[1:])]
-        rows = [(words.juror, *heads)]
-        absent = {(Step.parse(one.step).round, one.juror_id): one for one in self._record.abstentions}
+        again = self._record.with_reasoning is not None
+        columns = [
+            (words.in_phase_1, (0, False)),
+            *([(words.with_reasoning, (0, True))] if again else []),
+            *((words.in_round.format(number=one.started.round), (one.started.round, False)) for one in rounds),
+        ]
+        rows = [(words.juror, *(head for head, _ in columns))]
+        widest = max(40, _COLUMNS - 16 * len(columns))
+        absent = {Step.parse(one.step): one for one in self._record.abstentions}
         for juror in self._panel.juror_ids:
-            cells = [self._cell(Step(number, juror), absent.get((number, juror))) for number in numbers]
-            rows.append((_cut(role_of(self._panel, juror), 40), *cells))
-        checks = [self._record.phase_1_check, *(one.check for one in rounds)]
+            steps = [Step(number, juror, reasoning) for _, (number, reasoning) in columns]
+            cells = (self._cell(one, absent.get(one)) for one in steps)
+            rows.append((_cut(role_of(self._panel, juror), widest), *cells))
+        checks = [*([None] if again else []), self._record.phase_1_check, *(one.check for one in rounds)]
         shown = [
             "" if one is None else f"{term(one.status, words.language)} {one.largest}/{one.seats}" for one in checks
         ]
         rows.append((words.consensus, *shown))
         if (judge := self._made.get(Step(None, None))) is not None:
-            rows.append((_cut(f"{words.judge} · {judge.model}", 40), _short(judge), *("" for _ in numbers[1:])))
+            rows.append((_cut(f"{words.judge} · {judge.model}", widest), _short(judge), *("" for _ in columns[1:])))
         self._page.heading(words.votes)
         self._page.table(rows, indent=2)
         if (not_asked := self._record.not_asked) is not None:
@@ -186,7 +206,9 @@ class _Summary:
         check = self._record.phase_1_check
         if check is not None and check.largest < check.seats:
             said.append(words.differed.format(differing=check.seats - check.largest, seats=check.seats))
-        changed: Mapping[Step, Change] = {step: change for step, change in changes.items() if change == "own"}
+        if self._record.with_reasoning is not None:
+            said.append(reasoning_line(self._record, words))
+        changed = [step for step, change in changes.items() if change == "own" and step.round]
         if changed:
             names = ", ".join(dict.fromkeys(self._name(step.juror_id or FINAL_JUDGE) for step in changed))
             said.append(words.changed_their_mind.format(names=names))

@@ -13,7 +13,7 @@ from jury_judge.serving.service import Service
 from jury_views.review_objects import assignment_object, review_objects
 from jury_views.run_quotations import evidence_object
 from jury_web.api.error_responses import RequestRefused
-from jury_web.api.schemas.base import MOST_ROWS
+from jury_web.list_parameters import MOST_ROWS
 
 
 def _service(connection: HTTPConnection) -> Service:
@@ -21,9 +21,6 @@ def _service(connection: HTTPConnection) -> Service:
     assert isinstance(service, Service)
     return service
 
-
-AT_MOST = 2**53 - 1
-"""The largest integer that every JSON parser represents exactly."""
 
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS)]
 ServiceDependency = Annotated[Service, Depends(_service)]

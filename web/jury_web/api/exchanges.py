@@ -16,8 +16,9 @@ from jury_events.text import moment
 from jury_views.debate_fold import text_in
 from jury_web.api.dependencies import DebateId, Limit, ServiceDependency, require_debate
 from jury_web.api.error_responses import RequestRefused, error_responses
-from jury_web.api.schemas.base import MOST_ROWS, CamelModel, Listing, Moment
+from jury_web.api.schemas.base import CamelModel, Listing, Moment
 from jury_web.chunks import chunks
+from jury_web.list_parameters import MOST_ROWS
 from jury_web.root_path import RootedPath
 
 

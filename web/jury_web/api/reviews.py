@@ -15,9 +15,9 @@ from jury_views.evaluation_models import SERVED, ReviewOfResult, VerdictWord, sa
 from jury_views.review_objects import review_objects
 from jury_web.api.dependencies import DebateId, ServiceDependency, require_debate
 from jury_web.api.error_responses import RequestRefused, error_responses
-from jury_web.api.list_parameters import ReviewParameters
 from jury_web.api.schemas.base import CamelModel, Listing, StrictRoute
 from jury_web.credentials import visitor_of
+from jury_web.list_parameters import ReviewParameters
 
 
 @with_config(SERVED)

@@ -236,7 +236,8 @@ def debate_page(
     rows, rounds = (None, None) if limit is None else (ROWS, ROUNDS)
     spoken = [(one, round_.started.round) for round_ in record.rounds for one in round_.spoken]
     panel = opened.panel
-    shown = tuple(views.statement(one, 0) for one in record.phase_1[:rows])
+    first = [*record.phase_1, *(record.with_reasoning or ())]
+    shown = tuple(views.statement(one, 0) for one in first[:rows])
     discussion = tuple(views.statement(one, number) for one, number in spoken[-(rows or len(spoken)) :])
     return DebatePage(
         opened=opened,
@@ -266,7 +267,7 @@ def debate_page(
         reviews=reviews,
         reasons=reasons_in(reading) if newest else NO_REASONS,
         omitted=OmittedCounts(
-            evaluations=max(0, len(record.phase_1) - (rows or sys.maxsize)),
+            evaluations=max(0, len(first) - (rows or sys.maxsize)),
             statements=len(spoken) - len(discussion),
             before=discussion[0].version - 1 if discussion else 0,
             seats=max(0, len(panel.seats) - (rows or sys.maxsize)),

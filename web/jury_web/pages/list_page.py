@@ -2,25 +2,25 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple, TypeVar, get_args
+from typing import Annotated, Any, NamedTuple, get_args
 from urllib.parse import urlencode
 
-from jury_events.conditions import Condition, parse_conditions
+from pydantic import BeforeValidator, ValidationError
+
+from jury_events.conditions import parse_conditions
 from jury_events.debate_status import DebateStatus
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
 from jury_events.evidence_facts import EVIDENCE_VALUES
-from jury_events.ids import is_run_id
 from jury_events.ladder import MOST_STAGES
-from jury_events.verdict import Verdict
-from jury_judge import SORT_COLUMNS, BadCursor, DebateFilter, DebateRow, IntegrityState, PageCursor, SortOrder
+from jury_judge import BadCursor, DebateFilter, DebateRow, IntegrityState, PageCursor, SortOrder
 from jury_judge.comparisons.comparison import Excerpt
 from jury_judge.serving.store_reader import StoreReader, recorded_row
 from jury_views.debate_fold import answered_in_stream, change_counts, position_changes
 from jury_views.reasons import VerdictReason
-from jury_web.list_values import MOST_CONDITION, MOST_CONDITIONS, conditions_equal, dollars, searched, written_dollars
+from jury_web.list_parameters import MOST_CONDITION, MOST_CONDITIONS, DebateParameters, written_parameter
 from jury_web.pages.page_request import PageNotFound
 
 NEWEST = SortOrder()
@@ -40,62 +40,27 @@ PAGE_COLUMNS = (
 )
 """Columns after the case, in this order. Integrity is computed for each row, and cannot be sorted by."""
 
-_COSTS = ("min_cost", "max_cost")
-_QUORUMS = {None: None, "met": True, "lost": False}
-_YES_OR_NO = {None: None, "yes": True, "no": False}
-_SIMULATED = {None: None, True: "yes", False: "no"}
 
-T = TypeVar("T", bound=str)
-V = TypeVar("V")
+def _columns(values: Sequence[str]) -> tuple[str, ...]:
+    names = [one.strip() for value in values for one in value.split(",") if one.strip()]
+    if any(name not in PAGE_COLUMNS for name in names):
+        raise ValueError(f"choose among {', '.join(PAGE_COLUMNS)}")
+    return tuple(name for name in PAGE_COLUMNS if name in names) or DEFAULT_COLUMNS
 
 
-class ListQuery(NamedTuple):
-    """Search, filters, order and columns; None, "" and () do not filter. `after` is the end of the page before."""
+class ListQuery(DebateParameters):
+    """The query of a page of the list, with its columns; `check`: whether the records of its debates are checked."""
 
-    text: str = ""
-    verdict: str | None = None
-    status: DebateStatus | None = None
-    run_id: str | None = None
-    simulated: bool | None = None
-    where: tuple[Condition, ...] = ()
-    label: str | None = None
-    evidence: str | None = None
-    decisive: str | None = None
-    unsupported: str | None = None
-    model: str = ""
-    quorum: str | None = None
-    partly_read: str | None = None
-    split: str | None = None
-    min_cost: float | None = None
-    max_cost: float | None = None
-    stage: int | None = None
-    order: SortOrder = NEWEST
-    columns: tuple[str, ...] = DEFAULT_COLUMNS
-    after: PageCursor | None = None
+    columns: Annotated[tuple[str, ...], BeforeValidator(_columns)] = DEFAULT_COLUMNS
     check: bool = False
-    totals: bool = False
 
     @property
-    def wanted(self) -> DebateFilter:
-        """The filter of the store."""
-        return DebateFilter(
-            self.run_id,
-            self.status,
-            self.verdict,
-            self.simulated,
-            self.text or None,
-            self.where
-            + conditions_equal(
-                label=self.label, evidence=self.evidence, decisive=self.decisive, unsupported=self.unsupported
-            ),
-            model=self.model or None,
-            quorum=_QUORUMS[self.quorum],
-            partly_read=_YES_OR_NO[self.partly_read],
-            split=_YES_OR_NO[self.split],
-            min_cost=self.min_cost,
-            max_cost=self.max_cost,
-            stage=self.stage,
-        )
+    def place(self) -> PageCursor | None:
+        """Where the page before ended; None: this is the first one."""
+        try:
+            return None if self.after is None else self.sorting.decode_cursor(self.after)
+        except BadCursor as error:
+            raise PageNotFound(f"after: {error}") from None
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -105,53 +70,34 @@ class ListQuery(NamedTuple):
     @property
     def filtered(self) -> bool:
         """Whether a filter is set."""
-        return self.wanted != DebateFilter()
+        return self.chosen != DebateFilter()
 
     @property
     def newest_first(self) -> bool:
         """Whether the list has its default order."""
-        return self.order == NEWEST
+        return self.sorting == NEWEST
 
     @property
     def more(self) -> bool:
         """Whether a parameter of the folded part of the form is set."""
-        quoted = (self.evidence, self.decisive, self.unsupported)
-        decided = (self.label, self.quorum, self.partly_read, self.split)
-        rare = (*decided, *quoted, self.model or None, self.min_cost, self.max_cost, self.stage)
-        return any(one is not None for one in rare) or not self.newest_first or self.columns != DEFAULT_COLUMNS
+        rare = (*EVIDENCE_VALUES, "label", "quorum", "partly_read", "split", "model", "min_cost", "max_cost", "stage")
+        set_ = any(getattr(self, name) is not None for name in rare)
+        return set_ or not self.newest_first or self.columns != DEFAULT_COLUMNS
 
-    def address(self, **changes: Any) -> str:
-        """The URL of the list with these fields changed."""
-        fields = self._replace(**changes)
-        parameters = {
-            "search": fields.text,
-            "verdict": fields.verdict,
-            "status": fields.status,
-            "run": fields.run_id,
-            "simulated": _SIMULATED[fields.simulated],
-            "where": fields.where,
-            "label": fields.label,
-            **{name: getattr(fields, name) for name in EVIDENCE_VALUES},
-            "model": fields.model,
-            "quorum": fields.quorum,
-            "partly_read": fields.partly_read,
-            "split": fields.split,
-            **{name: None if (cost := getattr(fields, name)) is None else written_dollars(cost) for name in _COSTS},
-            "stage": fields.stage,
-            "sort": fields.order.by if fields.order.by != NEWEST.by else None,
-            "order": None if fields.order.descending else "asc",
-            "columns": () if fields.columns == DEFAULT_COLUMNS else fields.columns,
-            "after": None if fields.after is None else fields.order.encode_cursor(fields.after),
-            "check": "1" if fields.check else None,
-            "totals": "1" if fields.totals else None,
-        }
-        query = urlencode({name: value for name, value in parameters.items() if value}, doseq=True)
+    def page(self, **changes: Any) -> str:
+        """The URL of the list with these parameters changed."""
+        wanted = self.model_copy(update=changes)
+        query = urlencode({name: _in_address(value) for name, value in wanted.given().items()}, doseq=True)
         return f"/?{query}" if query else "/"
 
     def sorted_by(self, column: str) -> str:
         """The URL of the list sorted by a column: descending, or ascending where it is sorted descending now."""
-        descending = not (self.order.by == column and self.order.descending)
-        return self.address(order=SortOrder(column, descending), after=None, check=False)
+        ascending = self.sort == column and self.order == "desc"
+        return self.page(sort=column, order="asc" if ascending else "desc", after=None, check=False)
+
+
+def _in_address(value: Any) -> Any:
+    return ("no", "yes")[value] if isinstance(value, bool) else written_parameter(value)
 
 
 def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Sequence[str] = ()) -> ListQuery:
@@ -160,71 +106,26 @@ def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Seq
     Args:
         columns: the columns; the default ones where it is empty.
     """
-    if len(where) > MOST_CONDITIONS or max(map(len, where), default=0) > MOST_CONDITION:
-        raise PageNotFound(f"where: at most {MOST_CONDITIONS} conditions of {MOST_CONDITION:,} characters each")
-    run_id = query.get("run", "").strip()
-    if run_id and not is_run_id(run_id):
-        raise PageNotFound("run: invalid run id; the page of runs lists the runs")
-    order = SortOrder(
-        _one_of("sort", query, tuple(SORT_COLUMNS)) or NEWEST.by,
-        descending=_one_of("order", query, ("asc", "desc")) != "asc",
-    )
-    return ListQuery(
-        text=_read("search", query, searched) or "",
-        verdict=_one_of("verdict", query, tuple(Verdict)),
-        status=_one_of("status", query, STATUSES),
-        run_id=run_id or None,
-        simulated=_YES_OR_NO[_one_of("simulated", query, ("yes", "no"))],
-        where=parse_conditions(where, recorded=True),
-        label=_one_of("label", query, tuple(Verdict)),
-        **{name: _one_of(name, query, values) for name, values in EVIDENCE_VALUES.items()},
-        model=_read("model", query, searched) or "",
-        quorum=_one_of("quorum", query, ("met", "lost")),
-        partly_read=_one_of("partly_read", query, ("yes", "no")),
-        split=_one_of("split", query, ("yes", "no")),
-        min_cost=_read("min_cost", query, dollars),
-        max_cost=_read("max_cost", query, dollars),
-        stage=None if (stage := _one_of("stage", query, STAGES)) is None else int(stage),
-        order=order,
-        columns=_columns(columns),
-        after=_place(order, query),
-        check=query.get("check") == "1",
-        totals=query.get("totals") == "1",
-    )
-
-
-def _read(name: str, query: Mapping[str, str], read: Callable[[str], V]) -> V | None:
-    text = query.get(name, "").strip()
+    given = {name: text.strip() for name, text in query.items() if name in ListQuery.model_fields and text.strip()}
     try:
-        return read(text) if text else None
-    except ValueError as error:
-        raise PageNotFound(f"{name}: {error}") from None
+        read = ListQuery.model_validate({**given, "where": [one for one in where if one.strip()], "columns": columns})
+    except ValidationError as error:
+        raise PageNotFound(_refusal(error)) from None
+    parse_conditions(read.where, recorded=True)
+    return read
 
 
-def _columns(values: Sequence[str]) -> tuple[str, ...]:
-    names = [one.strip() for value in values for one in value.split(",") if one.strip()]
-    unknown = next((name for name in names if name not in PAGE_COLUMNS), None)
-    if unknown is not None:
-        raise PageNotFound(f"columns: choose among {', '.join(PAGE_COLUMNS)}")
-    return tuple(name for name in PAGE_COLUMNS if name in names) or DEFAULT_COLUMNS
-
-
-def _place(order: SortOrder, query: Mapping[str, str]) -> PageCursor | None:
-    text = query.get("after", "")
-    if not text:
-        return None
-    try:
-        return order.decode_cursor(text)
-    except BadCursor as error:
-        raise PageNotFound(f"after: {error}") from None
-
-
-def _one_of(name: str, query: Mapping[str, str], values: Sequence[T]) -> T | None:
-    text = query.get(name, "")
-    found = next((value for value in values if value == text), None)
-    if text and found is None:
-        raise PageNotFound(f"{name}: choose one of {', '.join(values)}")
-    return found
+def _refusal(error: ValidationError) -> str:
+    """The first parameter that is refused, and why."""
+    first = error.errors()[0]
+    name, said = str(first["loc"][0]), first["msg"].removeprefix("Value error, ")
+    if name == "run":
+        said = "invalid run id; the page of runs lists the runs"
+    elif name == "where":
+        said = f"at most {MOST_CONDITIONS} conditions of {MOST_CONDITION:,} characters each"
+    elif expected := first.get("ctx", {}).get("expected"):
+        said = f"choose one of {expected}"
+    return f"{name}: {said}"
 
 
 PAGE = 50
@@ -259,7 +160,7 @@ class ListPage(NamedTuple):
     """One page; `after` is where the next page begins, None on the last page."""
 
     rows: tuple[ListRow, ...]
-    after: PageCursor | None
+    after: str | None
     checked: bool
 
 
@@ -271,11 +172,12 @@ def list_page(reader: StoreReader, found: Sequence[DebateRow], query: ListQuery)
         query: the parameters; checking records takes about a millisecond each.
     """
     shown = found[:PAGE]
-    after = query.order.cursor(asdict(shown[-1])) if len(found) > len(shown) else None
+    order = query.sorting
+    after = order.encode_cursor(order.cursor(asdict(shown[-1]))) if len(found) > len(shown) else None
     ids = [row.debate_id for row in shown]
     histories = reader.events_of(ids if "agreement" in query.columns else [])
     streams = {history.debate_id: history.stored_events for history in histories}
-    matches = reader.excerpts(ids, query.text) if query.text else {}
+    matches = reader.excerpts(ids, query.search) if query.search else {}
     reasons = reader.reasons(ids if REASON in query.columns else [])
     states: dict[str, IntegrityState] = {}
     # A few at a time: their texts are in memory, and may be long.

@@ -1,4 +1,4 @@
-"""The table of positions by seat and round, with the consensus checks below."""
+"""Tables by seat: of positions by round, with the consensus checks below, and of what each seat quotes by item."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -82,8 +82,8 @@ def _check_version(number: int, versions: dict[str, int]) -> int:
 
 
 def _versions_of_statements(record: DebateFold, versions: dict[str, int]) -> dict[tuple[str, int], int]:
-    spoken = [(0, one) for one in record.phase_1]
-    spoken += [(each.started.round, one) for each in record.rounds for one in each.spoken]  # type: ignore[misc]
+    spoken = [(0, one) for one in (*record.phase_1, *(record.with_reasoning or ()))]
+    spoken += [(each.started.round, one) for each in record.rounds for one in each.spoken]
     return {(one.juror_id, number): versions[one.event_id] for number, one in spoken}
 
 

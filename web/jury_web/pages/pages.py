@@ -81,15 +81,15 @@ class Pages:
     def debates(self, request: PageRequest) -> Response:
         """`/`: the list."""
         query = list_query(request.query, request.every("where"), request.every("columns"))
-        found = self._reader.debates(query.wanted, query.order, limit=PAGE + 1, after=query.after)
+        found = self._reader.debates(query.chosen, query.sorting, limit=PAGE + 1, after=query.place)
         page = list_page(self._reader, found, query)
         return request.html(
             "list.html",
             "debates",
             page=page,
             query=query,
-            totals=self._reader.totals(query.wanted) if query.totals else None,
-            unindexed=self._reader.search_lag() if query.text else 0,
+            totals=self._reader.totals(query.chosen) if query.totals else None,
+            unindexed=self._reader.search_lag() if query.search else 0,
             statuses=STATUSES,
             stages=STAGES,
             columns=PAGE_COLUMNS,

@@ -27,7 +27,7 @@ from jury_judge.serving.store_reader import StoreReader
 from jury_judge.statistics.run_reports import RunReports
 from jury_views.review_objects import review_choices
 from jury_web.chunks import chunks
-from jury_web.list_values import MOST_CONDITION, MOST_CONDITIONS
+from jury_web.list_parameters import MOST_CONDITION, MOST_CONDITIONS
 from jury_web.pages.page_request import PageNotFound, PageRequest, number
 from jury_web.pages.review_page import CaseToReview, case_to_review
 from jury_web.pages.transcript_page import item_response, transcript_response

@@ -15,7 +15,7 @@ from jury_events.evaluation import SeatPosition
 from jury_events.ids import Step, is_run_id
 from jury_events.judgment import Vote
 from jury_events.verdict import FAIL, LABEL_DIFFERENCES, PASS, Verdict
-from jury_judge import DebateFilter, DebateRow, RunRow, SortOrder
+from jury_judge import DebateFilter, DebateRow, RunRow
 from jury_judge.comparisons.run_comparison import fields_there, grouped
 from jury_judge.runs.budget import uncached_of_debates
 from jury_judge.runs.live_run import LiveRuns
@@ -216,8 +216,8 @@ def _contributions(history: DebateHistory) -> Iterator[tuple[int, str]]:
     for index, stored in enumerate(history.stored_events):
         if stored.type == "juror_abstained":
             event = history.events[index]
-            if isinstance(event, JurorAbstained) and event.stale:
-                yield Step.parse(event.step).round or 0, "stale"
+            if isinstance(event, JurorAbstained) and event.stale and (number := Step.parse(event.step).round):
+                yield number, "stale"
 
 
 SHOWN = 5
@@ -278,13 +278,14 @@ def judged_alike(
     reader: StoreReader, run_id: str, verdict: Verdict, label: Verdict | None = None
 ) -> JudgedAlike | None:
     """The debates of a run with a verdict, and a label where one is given; None: there are none."""
-    order = SortOrder("score", descending=verdict is not FAIL)
-    query = ListQuery(verdict=verdict, run_id=run_id, label=label, order=order)
-    number = reader.totals(query.wanted).debates
+    query = ListQuery(
+        verdict=verdict, run=run_id, label=label, sort="score", order="asc" if verdict is FAIL else "desc"
+    )
+    number = reader.totals(query.chosen).debates
     if not number:
         return None
-    shown = reader.debates(query.wanted, order, limit=SHOWN)
-    return JudgedAlike(verdict, label, number, tuple(shown), query.address())
+    shown = reader.debates(query.chosen, query.sorting, limit=SHOWN)
+    return JudgedAlike(verdict, label, number, tuple(shown), query.page())
 
 
 class SplitVoting:

@@ -15,7 +15,7 @@ from jury_judge.serving.store_reader import StoreReader
 from jury_judge.settings.statistics import COUNTS
 from jury_judge.statistics.run_reports import RunReports
 from jury_views.conclusion import NOTHING_BESIDE, FactsOfRun
-from jury_views.gate_view import NamedGate
+from jury_views.gate_view import gate_in_words
 from jury_web.pages.page_request import PageNotFound, PageRequest
 
 
@@ -87,7 +87,7 @@ class RunStatisticsPages:
             unreadable=unreadable,
             debates=isinstance(page, ComparedDebates),
             shown=SHOWN,
-            gate=None if report is None else NamedGate(a, b, report),
+            gate=None if report is None else gate_in_words(a, b, report),
             paired=None if report is None else report.paired,
             refused=refused,
         )

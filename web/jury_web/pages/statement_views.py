@@ -1,4 +1,4 @@
-"""Statements, evaluations and abstentions as pages show them."""
+"""Statements, evaluations, abstentions and changes between evaluations as pages show them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -84,8 +84,9 @@ class StatementView(NamedTuple):
     """An evaluation of phase 1, a statement, or an abstention (`evaluation` None, with reasons in `abstained`, and the
     parts of a long record in `partly_read` that were not read; `said`: what the provider reported of its last call).
 
-    `version` is that of its event, `round` 0 in phase 1. `focus` is the focus of the seat's role; `stale`: an earlier
-    evaluation of the seat counts instead; `change`: who changed the position.
+    `version` is that of its event, `round` 0 in phase 1. `focus` is the focus of the seat's role; `stale`: an
+    earlier evaluation of the seat counts instead; `change`: who changed the position. `reasoning`: in phase 1, once
+    the seat was shown the agent's reasoning, which it had judged without.
     """
 
     version: int
@@ -100,6 +101,7 @@ class StatementView(NamedTuple):
     said: str | None = None
     partly_read: tuple[str, ...] = ()
     stale: bool = False
+    reasoning: bool = False
     calls: tuple[RecordedCall, ...] = ()
 
     @property
@@ -144,11 +146,15 @@ class StatementViews:
         )
         match event:
             case JurorEvaluated():
-                return base._replace(evaluation=self.evaluation(event.evaluation, event.event_id))
+                return base._replace(
+                    evaluation=self.evaluation(event.evaluation, event.event_id),
+                    change=self._changes.get(event.step),
+                    reasoning=event.step.reasoning,
+                )
             case StatementMade():
                 return base._replace(
                     evaluation=self.evaluation(event.statement.evaluation, event.event_id),
-                    change=self._changes.get(Step(event.round, event.juror_id)),
+                    change=self._changes.get(event.step),
                     statement=self._previews.text(event.statement.statement),
                 )
             case JurorAbstained():
@@ -156,7 +162,11 @@ class StatementViews:
                 abstained = tuple(one.value for one in reasons)
                 said = last_failure([call.exchange for call in base.calls], self._previews.contents)
                 return base._replace(
-                    abstained=abstained, said=said, partly_read=event.partly_read or (), stale=event.stale
+                    abstained=abstained,
+                    said=said,
+                    partly_read=event.partly_read or (),
+                    stale=event.stale,
+                    reasoning=Step.parse(event.step).reasoning,
                 )
 
     def evaluation(self, evaluation: Evaluation, event_id: str) -> EvaluationView:

@@ -157,7 +157,10 @@ def pending_steps(record: DebateFold, calls: Sequence[RecordedCall]) -> PendingS
     if record.ending is not None or record.judgment is not None:
         return NOTHING_PENDING
     if record.phase_1_check is None:
-        return PendingSteps(0, _seats(record, 0, _asked(record, calls), record.phase_1, calls))
+        again = record.with_reasoning
+        asked = _asked(record, calls) if again is None else panel.juror_ids
+        said = record.phase_1 if again is None else again
+        return PendingSteps(0, _seats(record, 0, asked, said, calls, reasoning=again is not None))
     if record.rounds and record.rounds[-1].check is None:
         current = record.rounds[-1]
         number, order = current.started.round, current.started.speaker_order
@@ -183,6 +186,8 @@ def _seats(
     order: Sequence[str],
     recorded: Sequence[JurorEvaluated | StatementMade | JurorAbstained],
     calls: Sequence[RecordedCall],
+    *,
+    reasoning: bool = False,
 ) -> tuple[PendingStep, ...]:
     panel = record.opened.panel
     done = {one.juror_id for one in recorded}
@@ -192,7 +197,7 @@ def _seats(
     for juror in missing:
         role = role_of(panel, juror)
         before = tuple(one.role or "" for one in found if one.state != "answered")
-        one = _of_step(role, Step(number, juror).id, calls)
+        one = _of_step(role, Step(number, juror, reasoning).id, calls)
         if in_turn and found:
             one = one._replace(state="queued")
         found.append(one._replace(after=before if one.state in {"answered", "queued"} else ()))

@@ -15,9 +15,6 @@ from jury_web.root_path import RootedPath
 
 T = TypeVar("T")
 
-MOST_ROWS = 200
-"""Limit of rows in one page."""
-
 Moment = Annotated[str, Field(description="ISO 8601, UTC.", examples=["2026-01-31T09:00:00.000000Z"])]
 
 JsonObject = dict[str, Any]

@@ -1,11 +1,13 @@
-"""The query parameters of lists, and the paths of their next pages."""
+"""The query parameters of lists: what is read, refused and written is the same on the pages and over HTTP."""
 
+import math
+import re
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from jury_events.conditions import parse_conditions
+from jury_events.conditions import Condition, parse_conditions
 from jury_events.debate_status import DebateStatus
 from jury_events.evidence import EvidenceResult
 from jury_events.evidence_facts import Decisive
@@ -14,18 +16,46 @@ from jury_events.ladder import MOST_STAGES
 from jury_events.verdict import Verdict
 from jury_judge import SORT_COLUMNS, DebateFilter, SortOrder
 from jury_views.evaluation_models import ReviewOfResult
-from jury_web.api.dependencies import AT_MOST
-from jury_web.api.schemas.base import MOST_ROWS
-from jury_web.list_values import (
-    MOST_CONDITION,
-    MOST_CONDITIONS,
-    MOST_DOLLARS,
-    MOST_TEXT,
-    conditions_equal,
-    dollars,
-    searched,
-    written_dollars,
-)
+
+MOST_ROWS = 200
+"""Limit of rows in one page."""
+
+AT_MOST = 2**53 - 1
+"""The largest integer that every JSON parser represents exactly."""
+
+MOST_CONDITIONS = 20
+MOST_CONDITION = 1000
+"""Conditions of a list, and characters of each."""
+
+MOST_TEXT = 200
+"""Characters of a text that is searched for."""
+
+MOST_DOLLARS = 1e12
+_DOLLARS = re.compile(r"[0-9]{1,20}(\.[0-9]{0,20})?([eE][+-]?[0-9]{1,2})?")
+
+
+def searched(text: str) -> str:
+    """A text that is searched for, without the blanks around it; ValueError for one that no record can have."""
+    found = text.strip()
+    if len(found) > MOST_TEXT:
+        raise ValueError(f"at most {MOST_TEXT} characters; search for words or part of an id")
+    if not found.isprintable():
+        raise ValueError("a character is not printable; search for words or part of an id")
+    return found
+
+
+def dollars(text: str) -> float:
+    """An amount of US dollars; ValueError for what is none."""
+    found = float(text) if _DOLLARS.fullmatch(text.strip()) else math.nan
+    if not found <= MOST_DOLLARS:
+        raise ValueError("must be an amount of dollars, such as 0.25")
+    return found
+
+
+def conditions_equal(**values: str | None) -> tuple[Condition, ...]:
+    """The conditions that these fields have these values; None is no condition."""
+    return tuple(Condition(field, "=", value) for field, value in values.items() if value is not None)
+
 
 _Run = Annotated[str | None, Field(pattern=f"^{RUN_ID}$")]
 _Rows = Annotated[int, Field(ge=1, le=MOST_ROWS)]
@@ -39,18 +69,23 @@ class _Parameters(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    def given(self) -> dict[str, Any]:
+        """The parameters that are not their defaults, in order."""
+        fields = type(self).model_fields
+        return {name: value for name, value in self if value != fields[name].default}
+
     def address(self, path: str, after: str | int) -> str:
         """The path of the page that begins after a row, with every other parameter that is not the default."""
-        given = {
-            name: self._written(name, value)
-            for name, value in self
-            if name == "limit" or (name not in {"after", "totals"} and value != type(self).model_fields[name].default)
-        }
-        limit = given.pop("limit")
-        return f"{path}?{urlencode({**given, 'after': after, 'limit': limit}, doseq=True)}"
+        given = {name: value for name, value in self.given().items() if name not in {"after", "limit", "totals"}}
+        written = {name: written_parameter(value) for name, value in given.items()}
+        return f"{path}?{urlencode({**written, 'after': after, 'limit': dict(self)['limit']}, doseq=True)}"
 
-    def _written(self, _name: str, value: Any) -> Any:
-        return str(value).lower() if isinstance(value, bool) else value
+
+def written_parameter(value: Any) -> Any:
+    """A value as an address has it: of an amount every digit that it has."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value).removesuffix(".0") if isinstance(value, float) else value
 
 
 class DebateParameters(_Parameters):
@@ -156,11 +191,6 @@ class DebateParameters(_Parameters):
     def sorting(self) -> SortOrder:
         """In which order."""
         return SortOrder(self.sort, self.order == "desc")
-
-    def _written(self, name: str, value: Any) -> Any:
-        if name == "where":
-            return parse_conditions(value, recorded=True)
-        return written_dollars(value) if isinstance(value, float) else super()._written(name, value)
 
 
 class ReviewParameters(_Parameters):
