@@ -7,8 +7,8 @@ from jury_cases.case_inputs import case_of as case_of
 from jury_cases.case_inputs import case_source as case_source
 from jury_cases.case_of_row import RowReading as RowReading
 from jury_cases.case_of_row import read_case as read_case
-from jury_cases.case_source import Fetch as Fetch
-from jury_cases.case_source import Skip as Skip
+from jury_cases.case_outlines import Fetch as Fetch
+from jury_cases.case_outlines import Skip as Skip
 from jury_cases.containers.langfuse_traces import LangfuseApi as LangfuseApi
 from jury_cases.containers.row import FileRow as FileRow
 from jury_cases.containers.row import RowSelection as RowSelection

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from jury_cases.artifact_sources import ArtifactSources
 from jury_cases.case_of_row import case_of_draft, draft_of, quick_case_id
-from jury_cases.case_source import Fetch, Skip, batches, drawn
+from jury_cases.case_outlines import Fetch, Skip, batches, drawn
 from jury_cases.containers.byte_streams import SharedStream
 from jury_cases.containers.row import RowSelection
 from jury_cases.containers.rows import STDIN, read_rows

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from jury_cases.artifact_sources import ArtifactSources
 from jury_cases.case_files import CaseFiles
 from jury_cases.case_of_row import RowReading, read_case
-from jury_cases.case_source import Fetch
+from jury_cases.case_outlines import Fetch
 from jury_cases.containers.row import FileRow
 from jury_cases.errors import ArtifactSourceError, CaseFileError
 from jury_cases.formats.registry import AskedFormat, asked_format

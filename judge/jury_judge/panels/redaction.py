@@ -187,7 +187,7 @@ class OutlinedRedactedCases(RedactedCases):
         self._outline = outline
 
     def outline(self, *asked: Any) -> Iterator[Case | str]:
-        """See `jury_cases.case_source`."""
+        """See `jury_cases.case_outlines`."""
         for found in self._outline(*asked):
             yield found if isinstance(found, str) else self._redaction.case(found)
 

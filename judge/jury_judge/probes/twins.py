@@ -10,7 +10,7 @@ from importlib.resources import files
 from itertools import cycle
 from typing import Final, NamedTuple
 
-from jury_cases.case_source import Fetch
+from jury_cases.case_outlines import Fetch
 from jury_cases.errors import CaseFileError
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.case import Case, ExecutionResult, Scenario

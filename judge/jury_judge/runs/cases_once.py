@@ -10,7 +10,7 @@ from functools import partial
 from tempfile import SpooledTemporaryFile
 from typing import Any, NamedTuple, TypeVar
 
-from jury_cases.case_source import Fetch, Skip, batches, outline_of
+from jury_cases.case_outlines import Fetch, Skip, batches, outline_of
 from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.debate_events import DebateOpened

@@ -13,7 +13,7 @@ from jury_actors.clerk import ClerkInterface
 from jury_actors.debate_process import opening_of
 from jury_actors.effects import Effects
 from jury_actors.messages import Job
-from jury_cases.case_source import batches
+from jury_cases.case_outlines import batches
 from jury_debate.calibrated import judged_by, prompts_digest
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.rules import SECRET_BYTES

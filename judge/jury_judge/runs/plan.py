@@ -7,7 +7,7 @@ from itertools import islice
 from typing import BinaryIO, Protocol, Self
 
 from jury_cases.case_files import load_example
-from jury_cases.case_source import Fetch, Skip, batches, drawn, outlined
+from jury_cases.case_outlines import Fetch, Skip, batches, drawn, outlined
 from jury_cases.errors import CaseFileError
 from jury_cases.omissions import UnreadableRows, omissions_text, without_omissions
 from jury_cases.options import EVERY_CASE, CaseOptions

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from jury_cases.case_source import BUILT, batches
+from jury_cases.case_outlines import BUILT, batches
 from jury_cases.omissions import OmissionReport
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described

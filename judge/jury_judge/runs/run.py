@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from jury_cases.case_source import Fetch, Skip, outline_of
+from jury_cases.case_outlines import Fetch, Skip, outline_of
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.case import Case
 from jury_events.errors import SettingError

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from weakref import WeakValueDictionary
 
 from jury_actors.failing import has_failed
-from jury_cases.case_source import Fetch
+from jury_cases.case_outlines import Fetch
 from jury_debate.calibrated import judged_by
 from jury_events.case import Case
 from jury_events.errors import JuryError
