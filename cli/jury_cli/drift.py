@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +16,6 @@ from jury_cli.run import DISPLAY
 if TYPE_CHECKING:
     from jury_events.drift_facts import DriftCheck, DriftFacts
     from jury_judge.drift.recorded_baseline import RecordedBaseline
-    from jury_judge.settings_model import SettingsModel
     from jury_views.drift_view import DriftReport
 
 
@@ -28,13 +26,6 @@ def _drift_id(_context: click.Context, parameter: click.Parameter, value: str | 
         return None if value is None else checked_drift_id(value)
     except ValueError as error:
         raise click.BadParameter(f"{value!r} {error}", param=parameter) from None
-
-
-def _model(name: str) -> "type[SettingsModel]":
-    from jury_judge.settings import drift
-
-    found: type[SettingsModel] = getattr(drift, name)
-    return found
 
 
 _ID = click.argument("drift_id", metavar="ID", callback=_drift_id)
@@ -65,7 +56,7 @@ def _grouped(name: str, *headings: str, short: str) -> Callable[[Callable[..., A
 @options(
     (_FILES,),
     fields("DriftPlanSettings"),
-    settings_of_file(partial(_model, "DriftPlanSettings"), "The plan"),
+    settings_of_file("DriftPlanSettings", "The plan"),
     (_JSON,),
 )
 def plan(*, paths: tuple[str, ...], as_json: bool, **given: Any) -> int:
@@ -98,7 +89,7 @@ def plan(*, paths: tuple[str, ...], as_json: bool, **given: Any) -> int:
 @options(
     (_ID, _FILES),
     fields("DriftBaselineSettings"),
-    settings_of_file(partial(_model, "DriftBaselineSettings"), "The run"),
+    settings_of_file("DriftBaselineSettings", "The run"),
     (_JSON,),
     DISPLAY,
 )
@@ -140,7 +131,7 @@ def baseline(*, as_json: bool, display: str, **given: Any) -> int:
 @options(
     (_ID,),
     fields("DriftCheckSettings"),
-    settings_of_file(partial(_model, "DriftCheckSettings"), "The run"),
+    settings_of_file("DriftCheckSettings", "The run"),
     (_JSON,),
     DISPLAY,
 )

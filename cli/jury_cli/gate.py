@@ -20,18 +20,12 @@ _IN_FILES = ("order", "categories")
 _EXITS = {"pass": Exit.DONE, "fail": Exit.FAILED_ON, "inconclusive": Exit.INCONCLUSIVE}
 
 
-def _settings() -> "type[GateSettings]":
-    from jury_judge.settings.gate import GateSettings
-
-    return GateSettings
-
-
 @grouped(
     "gate",
     *("Runs of a store", "Judges of files", "Labels, and what is counted", "Decision", "Plan", "Figures", "Results"),
 )
 @click.argument("sources", metavar="[BASE CANDIDATE]", nargs=-1)
-@options(fields("GateSettings"), settings_of_file(_settings, ""))
+@options(fields("GateSettings"), settings_of_file("GateSettings", ""))
 @option("--full", group="Results", is_flag=True, help="Print every table.")
 @schema_option("Results", "gate-report", "gate-plan")
 @options(json_option("Print the gate and the paired table as one JSON object."))

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -121,15 +122,15 @@ def resolved_store(store_url: str | None) -> str:
     return load_settings(os.environ, store_url=store_url).store_url
 
 
-def settings_of_file(model: "Callable[[], type[SettingsModel]]", group: str) -> Options:
-    """`--settings FILE`, with the fields of a model, which is loaded when the option is given."""
+def settings_of_file(model: str, group: str) -> Options:
+    """`--settings FILE`, with the fields of a model of `jury_judge`, which is loaded when the option is given."""
 
     def read(context: click.Context, _parameter: click.Parameter, path: Path | None) -> None:
         if path is None:
             return
         from jury_judge.settings.settings_file import read_settings, without_variables
 
-        settings = model()
+        settings = getattr(import_module("jury_judge"), model)
         values = without_variables(read_settings(path, settings), settings, os.environ)
         # Defaults of the call: click itself lets the command line and variables win.
         context.default_map = {**(context.default_map or {}), **{name: _typed(one) for name, one in values.items()}}

@@ -23,19 +23,13 @@ _OF_THE_COMMAND = ("display", "as_json", "dry_run", "fail_on_finding")
 """What is no setting of a probe."""
 
 
-def _settings() -> "type[ProbeSettings]":
-    from jury_judge.settings.run import ProbeSettings
-
-    return ProbeSettings
-
-
 @grouped(
     "probe",
     *("The probes", "The run", "The report", "Jurors and rules", "What it may spend", "Which cases"),
     *("How case files are read", "Where debates run", "When the store fails", "Results", "Seals"),
 )
 @click.argument("paths", metavar="FILE...", nargs=-1, type=click.Path(path_type=str))
-@options(fields("ProbeSettings"), DISPLAY, settings_of_file(_settings, "The run"))
+@options(fields("ProbeSettings"), DISPLAY, settings_of_file("ProbeSettings", "The run"))
 @schema_option("The report", "probe")
 @options(json_option(group="The report"))
 @option("--fail-on-finding", group="The report", is_flag=True, help="Exit with 1 if a probe finds something.")

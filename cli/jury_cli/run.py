@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from jury_judge.runs.executor import RunExecutor
     from jury_judge.runs.plan import RunPlan
     from jury_judge.runs.run_watch import RunOutcome
-    from jury_judge.settings.run import RunSettings
 
 
 class Shown(NamedTuple):
@@ -40,12 +39,6 @@ class Shown(NamedTuple):
     def form(self) -> Form:
         """The form of the results."""
         return one_form(as_json=self.as_json, as_jsonl=self.as_jsonl)
-
-
-def _settings() -> "type[RunSettings]":
-    from jury_judge.settings.run import RunSettings
-
-    return RunSettings
 
 
 DISPLAY: Options = (
@@ -79,7 +72,7 @@ JSON_LINES: Options = (
     ending=format_names,
 )
 @click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=str))
-@options(fields("RunSettings"), JSON_LINES, DISPLAY, LOG_LINES, METRICS, settings_of_file(_settings, "The run"))
+@options(fields("RunSettings"), JSON_LINES, DISPLAY, LOG_LINES, METRICS, settings_of_file("RunSettings", "The run"))
 @option(
     "--verbose",
     group="Results",
