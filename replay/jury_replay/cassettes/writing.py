@@ -13,6 +13,7 @@ from jury_events.ids import portable_streams
 from jury_events.parts import encode_digest
 from jury_replay.cassettes.lines import (
     BATCH_SUFFIX,
+    DRIFT_SUFFIX,
     MAX_CASSETTE,
     MAX_LINE,
     RUN_SUFFIX,
@@ -30,7 +31,7 @@ from jury_replay.integrity import check_debate
 
 
 def cassettes_in(paths: Iterable[Path], *, batches: bool = False) -> Iterator[Path]:
-    """Files as named, and for folders the cassettes at any depth, by path; `batches`: then those of batches and runs.
+    """Files as named, and for folders the cassettes at any depth, by path; `batches`: then those of other streams.
 
     Raises:
         CassetteError: a folder contains none, or the path does not exist.
@@ -43,7 +44,8 @@ def cassettes_in(paths: Iterable[Path], *, batches: bool = False) -> Iterator[Pa
             continue
         # Reading a pipe of that name would block; a pipe named on purpose is read.
         found = _files(path, SUFFIX)
-        others = [*_files(path, BATCH_SUFFIX), *_files(path, RUN_SUFFIX)] if batches else []
+        suffixes = (BATCH_SUFFIX, RUN_SUFFIX, DRIFT_SUFFIX) if batches else ()
+        others = [file for suffix in suffixes for file in _files(path, suffix)]
         if not found and not others:
             raise CassetteError(f"{path}: there is no cassette in this folder (files *{SUFFIX}); name another")
         yield from found
