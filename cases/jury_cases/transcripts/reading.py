@@ -13,7 +13,7 @@ from jury_cases.transcripts.json_values import as_text
 from jury_events.transcript import Item, Message, Refusal, Transcript
 
 if TYPE_CHECKING:
-    from jury_cases.transcripts.steps import MessageFormat
+    from jury_cases.transcripts.message_format import MessageFormat
 
 
 def message_format_of(messages: list[dict[str, Any]]) -> "MessageFormat | None":
@@ -22,7 +22,7 @@ def message_format_of(messages: list[dict[str, Any]]) -> "MessageFormat | None":
     lists = frozenset(name for one in messages for name, value in one.items() if type(value) is list)
     for head in _heads():
         if head.may_have(fields, lists, messages):
-            from jury_cases.transcripts.steps import bundled_message_format
+            from jury_cases.transcripts.message_format import bundled_message_format
 
             if any(map((found := bundled_message_format(head.name)).has, messages)):
                 return found

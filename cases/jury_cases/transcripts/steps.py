@@ -5,7 +5,6 @@ written, to the message that the expressions are about.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import (
@@ -17,7 +16,6 @@ from pydantic import (
     model_validator,
 )
 
-from jury_cases.bundled import MESSAGE_FORMATS, bundled_texts
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.authors import AUTHORS, MessageAuthor, MessageKind
 from jury_cases.transcripts.blocks import BlockReader
@@ -27,7 +25,6 @@ from jury_cases.transcripts.expressions import AbandonedBranch, Expression, Expr
 from jury_cases.transcripts.gemini import read_content
 from jury_cases.transcripts.json_values import as_text, is_blank, text_or_none
 from jury_cases.transcripts.responses import is_item, read_item
-from jury_cases.yaml_values import decode_yaml
 from jury_events.transcript import Event, Origin, Reasoning, Refusal, ToolCall
 
 Who = Literal["user", "agent", "system", "tool", "environment", "event", "thought"]
@@ -476,39 +473,3 @@ def _end(value: Any, _turn: _StepSpeaker, builder: TranscriptBuilder, place: str
 
 
 _SAID = {"text": _text, "thought": _thought, "refusal": _refusal, "message": _message, "end": _end}
-
-
-class MessageFormat(Declared):
-    """How messages are read.
-
-    Attributes:
-        marks, lists, begins: what is looked at first, since it costs little; see `reading.message_format_of`.
-        message: a condition: whether an object is a message of it. A list has the format if one of its messages has it.
-        roles: what its words for roles mean.
-        steps: what is made of each message.
-        ignore: names of fields that say nothing.
-    """
-
-    marks: frozenset[str] = frozenset()
-    lists: tuple[str, ...] = ()
-    begins: tuple[str, ...] = ()
-    message: Expression | None = None
-    roles: Mapping[str, Who] = {}
-    steps: Steps = ()
-    ignore: frozenset[str] = frozenset()
-
-    def has(self, message: dict[str, Any]) -> bool:
-        """Whether an object is a message of it."""
-        return self.message is not None and ExpressionReading().holds(self.message, message, "message")
-
-    def read(
-        self, messages: Any, builder: TranscriptBuilder, place: str, reading: ExpressionReading | None = None
-    ) -> None:
-        """Read messages; raises CaseFileError."""
-        StepReader(self.steps, self.roles, self.ignore, reading or ExpressionReading(), builder).read(messages, place)
-
-
-@cache
-def bundled_message_format(name: str) -> MessageFormat:
-    """That of a bundled file."""
-    return MessageFormat.model_validate(decode_yaml(bundled_texts(MESSAGE_FORMATS)[name], name))
