@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from jury_providers import installed_providers
 from support.command_line import CommandLine
 from support.packages import write_package
 from support.ray_head import ray_head
@@ -25,17 +26,19 @@ def make(endpoint):
 
 
 @pytest.fixture
-def acme(jury: CommandLine, tmp_path: Path):
-    """`jury doctor --panel` in a process where the provider `acme` is installed."""
+def acme(jury: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """`jury doctor --panel` where the provider `acme` is installed."""
     target = write_package(tmp_path / "packages", "acme_models", ACME, providers="acme = acme_models:make")
+    monkeypatch.syspath_prepend(target)
 
     def doctor(panel: str, *options: str) -> tuple[int, list[str], str]:
         jury.write("panel.yaml", panel)
-        process = jury.start("doctor", "--panel", "panel.yaml", *options, env={"PYTHONPATH": str(target)})
-        out, err = process.communicate()
-        return process.returncode, out.decode().splitlines(), err.decode()
+        outcome = jury("doctor", "--panel", "panel.yaml", *options)
+        return outcome.code, outcome.out.splitlines(), outcome.err
 
-    return doctor
+    installed_providers.cache_clear()
+    yield doctor
+    installed_providers.cache_clear()
 
 
 def test_keys_that_a_panel_needs_are_named(jury):

@@ -28,6 +28,7 @@ def test_serve_shows_and_runs_debates_and_ends_with_ctrl_c(jury: CommandLine) ->
     assert "completed" == jury("list", "--json").json[0]["status"]
 
 
+@pytest.mark.full
 def test_who_has_only_a_cassette_serves_it_below_the_path_of_a_proxy(judged: CommandLine) -> None:
     judged("export", "r1~leak", "-o", "leak.cassette.jsonl")
     with started(judged, "serve", "leak.cassette.jsonl", "--port", "0", "--root-path", "/jury") as server:
