@@ -9,7 +9,7 @@ import pytest
 from jury_analysis import OURS, DiscussionReport, Scale, by_round, check, discussion, discussion_price
 from support.ballot_tables import ballots
 from support.each_row import each_row
-from support.reference_data import needs_reference_data, reference, reference_rows
+from support.reference_data import mmlu, needs_reference_data, reference
 
 S, R, U = OURS.categories
 
@@ -176,38 +176,21 @@ def test_debates_that_ended_early_have_no_pairs() -> None:
 
 
 @pytest.fixture(scope="module")
-def mmlu() -> DiscussionReport:
-    rows = [
-        {
-            "debate_id": row["debate_id"],
-            "case_id": row["case_id"],
-            "cluster": row["case_id"],
-            "repeat": 1,
-            "label": row["label"],
-            "round": row["round"],
-            "role": "juror",
-            "seat": row["seat"],
-            "kind": "own" if row["verdict"] else "abstained",
-            "verdict": row["verdict"],
-            "simulated": False,
-        }
-        for row in reference_rows("b9_mad_mmlu_rounds")
-    ]
-    scale = Scale(("A", "B", "C", "D"), ordered=False)
-    return discussion(by_round(check(pa.Table.from_pylist(rows)), scale))
+def rounds() -> DiscussionReport:
+    return discussion(by_round(mmlu()), Scale(("A", "B", "C", "D"), ordered=False))
 
 
 @needs_reference_data
-def test_rounds_agree_with_the_reference(mmlu: DiscussionReport) -> None:
-    for one in mmlu.rounds:
+def test_rounds_agree_with_the_reference(rounds: DiscussionReport) -> None:
+    for one in rounds.rounds:
         expected = reference("dynamics_mmlu")[f"round_{one.round}"]
         assert (expected["debates"], expected["votes"]) == (one.debates, one.votes)
         assert (expected["plurality_decided"], expected["plurality_right"]) == (one.decided, one.right)
 
 
 @needs_reference_data
-def test_steps_agree_with_the_reference(mmlu: DiscussionReport) -> None:
-    for step in mmlu.steps:
+def test_steps_agree_with_the_reference(rounds: DiscussionReport) -> None:
+    for step in rounds.steps:
         expected = reference("dynamics_mmlu")[f"round_{step.from_round}_to_{step.to_round}"]
         gain, changed = (
             step.net_gain,

@@ -91,25 +91,6 @@ def test_the_prompt_of_a_seat_is_shown_whole_and_as_it_is_sent(jury: CommandLine
     assert re.search(rf"^{SIGN_PATTERN} What is new\?$", marked, re.MULTILINE)
 
 
-def test_nothing_is_written(jury: CommandLine, mixed: str) -> None:
-    jury("cases", mixed)
-
-    assert not (jury.folder / "jury.db").exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (("--where", "tags!=art", "--where", "metadata.level=3"), ["mail"]),
-        (("--case-id", "pic*", "--case-id", "ma?l", "--limit", "1"), ["mail"]),
-    ],
-)
-def test_cases_are_chosen(jury: CommandLine, mixed: str, options: tuple[str, ...], expected: list[str]) -> None:
-    lines = jury.run(mixed, "--panel", "independent", "--jsonl", *options).lines
-
-    assert expected == [line["case_id"] for line in lines]
-
-
 def test_unknown_labels_are_refused_with_all_that_were_seen(jury: CommandLine) -> None:
     rows = [
         {"id": n, "question": "q", "response": "a", "label": label} for n, label in enumerate(["no", "maybe", "no"])
@@ -124,21 +105,6 @@ def test_unknown_labels_are_refused_with_all_that_were_seen(jury: CommandLine) -
         in outcome.err
     )
     assert "labels: 'no' 2, 'maybe' 1" in outcome.err
-
-
-@pytest.mark.parametrize(
-    ("label", "mapped", "expected"),
-    [
-        (True, "label:False=safe_pass,True=unsafe_fail", "unsafe_fail"),
-        ("meh", "label:meh=none,1=needs_review", None),
-    ],
-)
-def test_labels_are_mapped_as_documented(jury: CommandLine, label: object, mapped: str, expected: str | None) -> None:
-    path = jury.write("labels.jsonl", {"id": 1, "question": "q", "response": "a", "label": label})
-
-    (line,) = jury.run(path, "--panel", "independent", "--jsonl", "--map", mapped).lines
-
-    assert expected == line["label"]
 
 
 def test_a_run_lists_what_jurors_are_not_shown_before_it_begins_and_keeps_it(jury: CommandLine, mixed: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from jury_events import NewEvent, Verdict
 from jury_migrations import upgrade
 from jury_store import Append, open_store
-from support.command_line import CommandLine, Outcome
+from support.command_line import CommandLine
 from support.debates import DebateScript
 
 CASES: dict[str, dict[str, Any]] = {
@@ -38,44 +38,12 @@ def listed(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
     return CommandLine(folder)
 
 
-def _ids(outcome: Outcome) -> list[str]:
-    return [row["debate_id"] for row in outcome.json]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (("--where", "tags=refund"), ["d1", "d0"]),
-        (("--where", "tags=refund", "--where", "metadata.level=3"), ["d0"]),
-        (("--where", "tags=card", "--unfinished"), ["d3"]),
-        (("--where", "metadata.level=3", "--run", "other"), ["d2"]),
-        (("--where", "cluster~支払"), ["d1"]),
-        (("--where", "label!~"), ["d3", "d2"]),
-        (("--where", "tags=refund", "--limit", "1"), ["d1"]),
-        (("--where", "tags=nothing"), []),
-    ],
-)
-def test_a_list_contains_the_debates_whose_cases_match_every_condition(
-    listed: CommandLine, arguments: tuple[str, ...], expected: list[str]
-) -> None:
-    outcome = listed("list", "--json", *arguments)
-
-    assert expected == _ids(outcome)
-
-
 def test_a_listed_debate_shows_tags_metadata_and_cluster(listed: CommandLine) -> None:
     (row,) = listed("list", "--json", "--where", "case_id=case-d0").json
 
     assert (["refund", "card"], {"level": 3, "source": "a"}, "payments", None, 0) == tuple(
         row[name] for name in ("tags", "metadata", "cluster", "agent_cost", "not_shown")
     )
-
-
-def test_conditions_that_no_debate_matches_are_reported(listed: CommandLine) -> None:
-    outcome = listed("list", "--where", "tags=nothing", "--where", "cluster~x")
-
-    assert (0, "") == (outcome.code, outcome.out)
-    assert "no debates with tags=nothing and cluster~x in this store\n" == outcome.err
 
 
 def test_debates_are_counted_by_tag_in_a_table(listed: CommandLine) -> None:

@@ -69,14 +69,6 @@ def test_a_run_that_is_over_is_watched_in_one_look(judged: CommandLine) -> None:
     assert "no process executes the run" == live["process_reason"] == live["eta_reason"]
 
 
-def test_cancelling_a_run_that_is_over_changes_nothing(judged: CommandLine) -> None:
-    before = judged("runs", "--json").out
-    outcome = judged("cancel", "r1")
-
-    assert (0, "run r1: no debate was left to cancel\n") == (outcome.code, outcome.err)
-    assert before == judged("runs", "--json").out
-
-
 @pytest.mark.full
 def test_a_run_that_another_process_executes_is_listed_watched_and_cancelled(
     jury: CommandLine, running: "subprocess.Popen[bytes]", store_url: str

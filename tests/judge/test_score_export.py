@@ -2,10 +2,8 @@
 
 import base64
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from types import ModuleType, SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -23,6 +21,7 @@ from jury_judge.scores.score_export import _LocalStream
 from jury_store import Append, open_store
 from support.debates import DebateScript
 from support.json_server import JsonAnswer, JsonRequest, JsonServer, json_server
+from support.mlflow_double import Feedback, mlflow_double
 from support.otlp_receiver import OtlpReceiver, otlp_receiver
 from support.refusals import RefusalTables
 
@@ -355,34 +354,10 @@ async def test_a_trace_of_another_tool_is_left_out(sqlite_url: str, collector: O
     assert ("left_out", "its trace_id is none of OpenTelemetry") == (found.status, found.detail)
 
 
-class Feedback(list[dict[str, Any]]):
-    """MLflow's feedback, in the order in which it came."""
-
-    def log(self, **said: Any) -> Any:
-        self.append(said)
-        return SimpleNamespace(assessment_id=f"a-{len(self)}")
-
-
 @pytest.fixture
 def feedback() -> Iterator[Feedback]:
-    """In the place of MLflow, which tests of the tier `full` use itself."""
-    found = Feedback()
-    parts = {name: ModuleType(name) for name in ("mlflow", "mlflow.entities", "mlflow.exceptions")}
-    parts["mlflow"].__dict__.update(
-        log_feedback=found.log,
-        override_feedback=found.log,
-        get_tracking_uri=lambda: "http://user:secret@mlflow.example",
-        __spec__=SimpleNamespace(),
-    )
-    parts["mlflow.entities"].__dict__.update(
-        AssessmentSource=lambda kind, name: (kind, name),
-        AssessmentSourceType=SimpleNamespace(LLM_JUDGE="LLM_JUDGE", HUMAN="HUMAN"),
-    )
-    parts["mlflow.exceptions"].__dict__.update(MlflowException=RuntimeError)
-    with patch.dict(sys.modules, parts):
-        sys.modules.pop("jury_judge.scores.mlflow_scores", None)
+    with mlflow_double("http://user:secret@mlflow.example") as found:
         yield found
-    sys.modules.pop("jury_judge.scores.mlflow_scores", None)
 
 
 async def test_mlflow_gets_feedback_once_and_a_correction_overrides_it(judged: str, feedback: Feedback) -> None:

@@ -223,7 +223,7 @@ class DebateScript:
         rendered = JudgmentRendered(judgment=judgment, exchanges=())
         return (*self.begins(), *map(self._new, (abstained, rendered, completed)))
 
-    def judged(self) -> NewEvent:
+    def judged(self, verdict: Verdict = Verdict.SAFE_PASS) -> NewEvent:
         vote = Vote(
             juror_id=JUROR,
             kind="own",
@@ -237,7 +237,7 @@ class DebateScript:
         judgment = Judgment(
             method="majority_vote",
             decided_by=Decider.MAJORITY_VOTE,
-            verdict=Verdict.SAFE_PASS,
+            verdict=verdict,
             score=20,
             mean=20.0,
             votes=(vote,),
@@ -247,10 +247,10 @@ class DebateScript:
         )
         return self._new(JudgmentRendered(judgment=judgment, exchanges=()))
 
-    def completed(self) -> NewEvent:
+    def completed(self, verdict: Verdict = Verdict.SAFE_PASS) -> NewEvent:
         return self._new(
             DebateCompleted(
-                final_verdict=Verdict.SAFE_PASS,
+                final_verdict=verdict,
                 final_score=20,
                 total_rounds=0,
                 end_reason="consensus",
