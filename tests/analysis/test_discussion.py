@@ -177,7 +177,8 @@ def test_debates_that_ended_early_have_no_pairs() -> None:
 
 @pytest.fixture(scope="module")
 def rounds() -> DiscussionReport:
-    return discussion(by_round(mmlu()), Scale(("A", "B", "C", "D"), ordered=False))
+    scale = Scale(("A", "B", "C", "D"), ordered=False)
+    return discussion(by_round(mmlu().drop_columns("panel"), scale))
 
 
 @needs_reference_data
