@@ -1,6 +1,7 @@
 """A run is its listed debates: `jury resume` goes on with them from the store, and `jury verify` knows the list."""
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
@@ -25,13 +26,13 @@ class Stopped(Exception):
     """The terminal was lost."""
 
 
-@pytest.fixture
-def lost(tmp_path: Path) -> CommandLine:
+@pytest.fixture(scope="module")
+def lost_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run whose process ended after its first results, and whose file is gone."""
-    jury = CommandLine(tmp_path)
+    folder = tmp_path_factory.mktemp("lost")
 
     async def judged() -> None:
-        async with Jury(store=f"sqlite:///{tmp_path / 'jury.db'}", concurrency=1) as judge:
+        async with Jury(store=f"sqlite:///{folder / 'jury.db'}", concurrency=1) as judge:
             results = judge.evaluate_many(CASES, run_id="r")
             async for _ in results:
                 break
@@ -39,7 +40,13 @@ def lost(tmp_path: Path) -> CommandLine:
                 await results.athrow(Stopped())
 
     asyncio.run(judged())
-    return jury
+    return folder
+
+
+@pytest.fixture
+def lost(lost_folder: Path, tmp_path: Path) -> CommandLine:
+    """A copy of it."""
+    return CommandLine(Path(shutil.copytree(lost_folder, tmp_path / "lost")))
 
 
 def _facts(jury: CommandLine):
