@@ -1,9 +1,12 @@
 """Scores onto the traces that debates judged: once each, corrected after a review, on record."""
 
+import asyncio
 import base64
 import json
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -43,9 +46,8 @@ def url(request: pytest.FixtureRequest) -> str:
     return found
 
 
-@pytest.fixture
-async def judged(url: str) -> str:
-    """A store with two debates of traces, and one whose case names none."""
+async def judge(url: str) -> None:
+    """Two debates of traces, and one whose case names none."""
     rows = [
         a_row("a", trace_id=TRACE, span_id=SPAN, observation_id="obs-1"),
         a_row("b", trace_id=TRACE[::-1]),
@@ -54,6 +56,22 @@ async def judged(url: str) -> str:
     async with Jury("independent", store=url) as jury:
         async for _ in jury.evaluate_many(rows, run_id="r"):
             pass
+
+
+@pytest.fixture(scope="module")
+def judged_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("judged") / "jury.db"
+    asyncio.run(judge(f"sqlite:///{path}"))
+    return path
+
+
+@pytest.fixture
+async def judged(url: str, judged_file: Path) -> str:
+    """A store with these debates."""
+    if url.startswith("sqlite"):
+        shutil.copy(judged_file, url.removeprefix("sqlite:///"))
+    else:
+        await judge(url)
     return url
 
 
