@@ -30,8 +30,7 @@ from jury_views.statistics_words import (
 )
 
 if TYPE_CHECKING:
-    from jury_analysis.discussion import DiscussionReport, DiscussionStep, JudgeAgainstVote
-    from jury_analysis.reasoning import ReasoningReport
+    from jury_analysis.discussion import DiscussionReport, DiscussionStep, JudgeAgainstVote, ReasoningReport
     from jury_analysis.statistics import PanelStatistics
 
 _MOVING_SEATS = 10
