@@ -1,5 +1,6 @@
 """A seat of the judged agent's family is named before the run, refused, or left out of the debates of such cases."""
 
+import html
 from contextlib import closing
 
 import pytest
@@ -73,3 +74,9 @@ def test_a_seat_that_is_left_out_is_not_seated_and_the_record_says_so(jury: Comm
     with closing(open_store(f"sqlite:///{jury.folder / 'jury.db'}", write=False)) as store:
         (left_out,) = store.history("r~c0").opened.panel.left_out or ()
     assert ("two", "simulated/gpt-like") == (left_out.juror_id, left_out.model)
+    said = "not seated, as of the judged agent's model family: two (simulated/gpt-like)"
+    jury("export", "r~c0", "--html", "-o", "page.html")
+    page = html.unescape((jury.folder / "page.html").read_text("utf-8"))
+    shown = [jury("show", "r~c0", *more).out for more in ((), ("--full",), ("--events",))]
+    assert [True] * 4 == [said in text for text in (page, *shown)]
+    assert said not in jury("show", "r~c1").out
