@@ -51,6 +51,17 @@ def test_such_a_seat_is_named_before_the_run_and_judges(jury: CommandLine, cases
     assert ["one", "two", "three"] == seats(jury, "c0")
 
 
+def test_an_estimate_names_such_seats_and_has_no_calls_of_those_that_are_left_out(
+    jury: CommandLine, cases: str
+) -> None:
+    jury.write("panel.yaml", PANEL.format(rule="leave-out").replace("parallel-rounds", "independent"))
+    said = jury.run(cases, "--panel", "panel.yaml", "--dry-run").out
+    found = jury.run(cases, "--panel", "panel.yaml", "--dry-run", "--json").json
+
+    assert "Own family: two (simulated/gpt-like) is of the family of the judged agent, openai/gpt-5, in 1 case" in said
+    assert 2 * (4 * 3 - 2) == found["calls"]["least"]
+
+
 def test_a_panel_can_refuse_such_cases_before_anything_is_judged(jury: CommandLine, cases: str) -> None:
     outcome = run(jury, cases, "refuse")
 
