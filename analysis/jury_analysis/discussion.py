@@ -6,6 +6,10 @@ step, as in parallel rounds. (If seats speak one after the other, a seat also sa
 which ballots do not record.)
 
 These figures describe; they prove no cause. A seat that adopts the position of its peers may have found it by itself.
+
+What seats change that are shown the agent's reasoning after they have judged is counted likewise. Both votes are given
+without sight of other seats, so that no peer is the cause; a seat that is merely asked again may change too (the probe
+`reflection` says how often).
 """
 
 from collections.abc import Mapping
@@ -233,6 +237,7 @@ class VotePair:
         self.clusters = np.repeat(before.clusters, len(before.seats)).reshape(self.before.shape)
 
     def report(self, one: int, two: int) -> DiscussionStep:
+        labels = self.matrix.labels[:, None]
         peers = self._peers()
         opposed = self.paired & (peers >= 0) & (peers != self.before)
         peers_err = errors(peers, self.matrix.labels, self.matrix.scale)
@@ -244,7 +249,7 @@ class VotePair:
             unpaired=int(alone.sum()),
             transitions=self.transitions,
             changed=self.changed,
-            net_gain=self.net_gain(),
+            net_gain=self._net_gain(labels),
             conformity=self._conformity(peers, opposed),
             conformity_peers_right=self._conformity(peers, opposed & (peers_err == 0)),
             conformity_peers_wrong=self._conformity(peers, opposed & (peers_err == 1)),
@@ -270,9 +275,7 @@ class VotePair:
             peers[:, seat] = strict_plurality(counts - own)[0]
         return peers
 
-    def net_gain(self) -> NetGain:
-        """Over the pairs that have a label."""
-        labels = self.matrix.labels[:, None]
+    def _net_gain(self, labels: Codes) -> NetGain:
         scale, truth = self.matrix.scale, self.matrix.labels
         was, became = errors(self.before, truth, scale), errors(self.after, truth, scale)
         labelled = self.paired & (labels >= 0)
@@ -371,6 +374,73 @@ def _judge_against_vote(rounds: list[VoteMatrix]) -> JudgeAgainstVote | None:
         overrules_to_wrong=int(np.count_nonzero(overrules & (judge_err == 1) & (vote_err == 0))),
         decides_right=int(np.count_nonzero(undecided & (judge_err == 0))),
         decides_wrong=int(np.count_nonzero(undecided & (judge_err == 1))),
+    )
+
+
+@dataclass(frozen=True)
+class ReasoningVotes:
+    """Votes of seats before they were shown the agent's reasoning, and after."""
+
+    seat: str | None
+    """None: of all seats."""
+    pairs: int
+    transitions: Table
+    """A row for each category before, a column for each after."""
+    changed: Estimate
+    """Share of pairs."""
+    labelled: int
+    """Pairs of debates with a label."""
+    became_right: int
+    """Of these, votes that are the label after it alone."""
+    no_longer_right: int
+    """Of these, votes that are the label before it alone."""
+
+
+@dataclass(frozen=True)
+class ReasoningReport:
+    """What became of the first votes once the seats were shown the agent's reasoning."""
+
+    categories: tuple[str, ...]
+    debates: int
+    """Debates with a seat that voted twice."""
+    panel_changed: int
+    """Debates in which these seats' strict plurality is another one after it, or is there before or after it alone."""
+    all: ReasoningVotes
+    seats: tuple[ReasoningVotes, ...]
+
+
+def reasoning_report(before: VoteMatrix | None, first: VoteMatrix) -> ReasoningReport | None:
+    """Compare the votes before the reasoning was shown with those of round 0; None without any."""
+    if before is None:
+        return None
+    pair, places = VotePair(before, first), np.arange(len(first.seats))
+    alone = [replace(before, votes=np.where(places == place, before.votes, np.int8(-1))) for place in places]
+    seats = [_reasoning_votes(name, VotePair(one, first)) for name, one in zip(first.seats, alone, strict=True)]
+    was, became = (
+        panel_plurality(replace(matrix, votes=np.where(pair.paired, matrix.votes, np.int8(-1))))[0]
+        for matrix in (before, first)
+    )
+    return ReasoningReport(
+        categories=first.scale.categories,
+        debates=int(np.count_nonzero(pair.paired.any(axis=1))),
+        panel_changed=int(np.count_nonzero(was != became)),
+        all=_reasoning_votes(None, pair),
+        seats=tuple(one for one in seats if one.pairs),
+    )
+
+
+def _reasoning_votes(seat: str | None, pair: VotePair) -> ReasoningVotes:
+    labels = pair.matrix.labels[:, None]
+    labelled = pair.paired & (labels >= 0)
+    was, became = (labelled & (votes == labels) for votes in (pair.before, pair.after))
+    return ReasoningVotes(
+        seat=seat,
+        pairs=int(pair.paired.sum()),
+        transitions=pair.transitions,
+        changed=pair.changed,
+        labelled=int(labelled.sum()),
+        became_right=int(np.count_nonzero(became & ~was)),
+        no_longer_right=int(np.count_nonzero(was & ~became)),
     )
 
 

@@ -13,7 +13,7 @@ from jury_analysis.agreement import Agreement, Repeats, RoundConvergence, agreem
 from jury_analysis.annotators import EPSILON, AnnotatorReport, annotators
 from jury_analysis.ballots import STATISTICS_COLUMNS, check
 from jury_analysis.confidence import ConfidenceReport, confidence
-from jury_analysis.discussion import DiscussionReport, discussion, discussion_price
+from jury_analysis.discussion import DiscussionReport, ReasoningReport, discussion, discussion_price, reasoning_report
 from jury_analysis.effective_votes import EffectiveVotes, effective_votes
 from jury_analysis.errors import BadBallots
 from jury_analysis.estimate import Estimate, Interval, missing
@@ -21,7 +21,6 @@ from jury_analysis.faults import FaultReport, MessageAgreement, faults, message_
 from jury_analysis.intervals import RESAMPLES, SEED, clustered_mean, holm, proportion, t_quantile
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.quotation_shares import QuotationShares, ReadShares, quotation_shares, read_shares
-from jury_analysis.reasoning import ReasoningReport, reasoning_report
 from jury_analysis.reasons import ALL_LABELLED, FEWER_THAN_TWO_VOTES, NO_DEBATE_LABEL, NOT_RANDOM
 from jury_analysis.report_object import json_object
 from jury_analysis.scale import BallotOptions, Exclusion, Scale, debates_in, panels_of, plain_text, without_simulated

@@ -22,7 +22,8 @@ def dry_run(planned: RunPlan, *, as_json: bool) -> Exit:
         print_json(found.data())
         return _read_all(planned)
     warning = found.same_model_warning
-    remarks = [*found.recipients, *([] if warning is None else [f"warning: {warning}"])]
+    families = [f"own family: {line}" for line in found.checked.families.lines()]
+    remarks = [*families, *found.recipients, *([] if warning is None else [f"warning: {warning}"])]
     for line in (*_lines(found), *map(_sentence, remarks)):
         print(visible_line(line, 1000))
     return _read_all(planned)

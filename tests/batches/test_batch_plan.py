@@ -22,6 +22,7 @@ def a_panel(**spec: object) -> Panel:
         ({"discussion": {"max_rounds": 0}, "final": VOTE}, (1, 1)),
         ({"discussion": {"max_rounds": 3}, "final": VOTE}, (1, 4)),
         ({"discussion": {"max_rounds": 2, "always_discuss": True}, "final": VOTE}, (2, 3)),
+        ({"discussion": {"max_rounds": 0}, "final": VOTE, "reasoning": "after"}, (1, 2)),
     ],
 )
 def test_a_wave_for_the_first_votes_and_one_for_each_round(spec: dict[str, object], waves: tuple[int, int]) -> None:

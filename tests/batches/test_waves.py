@@ -309,3 +309,23 @@ async def test_calls_that_begin_alike_ask_to_keep_the_case_and_are_used_whatever
     assert night.count == len(lines)
     assert {1} == set(night.account.asked.values())
     assert {True} == {one.via is not None for one in night.read(exchanges)}
+
+
+async def test_seats_that_judge_twice_take_one_more_wave(
+    night: Night, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rows(count: int) -> list[dict[str, Any]]:
+        said = {"role": "assistant", "content": "At nine.", "thought": "It must be so."}
+        return [{"id": f"c{n}", "messages": [{"role": "user", "content": "Open?"}, said]} for n in range(count)]
+
+    monkeypatch.setattr(nights, "rows", rows)
+    night.panel = tmp_path / "panel.yaml"
+    night.panel.write_text(KEPT.replace("max_rounds: 1", "max_rounds: 0") + "reasoning: after\n")
+    lines = await night.session()
+    steps = Counter(one.step.partition("/")[0] for one in night.read(exchanges))
+    report = night.read(lambda store: verify(store, deep=True))
+
+    assert night.count == len(lines)
+    assert {"initial": 3 * night.count, "reasoning": 3 * night.count} == dict(steps)
+    assert {1, 2} == {one.wave for one in batches(night)}
+    assert ((), night.count) == (report.failures, report.replayed)

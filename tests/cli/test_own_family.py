@@ -1,5 +1,6 @@
 """A seat of the judged agent's family is named before the run, refused, or left out of the debates of such cases."""
 
+import html
 from contextlib import closing
 
 import pytest
@@ -50,6 +51,17 @@ def test_such_a_seat_is_named_before_the_run_and_judges(jury: CommandLine, cases
     assert ["one", "two", "three"] == seats(jury, "c0")
 
 
+def test_an_estimate_names_such_seats_and_has_no_calls_of_those_that_are_left_out(
+    jury: CommandLine, cases: str
+) -> None:
+    jury.write("panel.yaml", PANEL.format(rule="leave-out").replace("parallel-rounds", "independent"))
+    said = jury.run(cases, "--panel", "panel.yaml", "--dry-run").out
+    found = jury.run(cases, "--panel", "panel.yaml", "--dry-run", "--json").json
+
+    assert "Own family: two (simulated/gpt-like) is of the family of the judged agent, openai/gpt-5, in 1 case" in said
+    assert 2 * (4 * 3 - 2) == found["calls"]["least"]
+
+
 def test_a_panel_can_refuse_such_cases_before_anything_is_judged(jury: CommandLine, cases: str) -> None:
     outcome = run(jury, cases, "refuse")
 
@@ -73,3 +85,9 @@ def test_a_seat_that_is_left_out_is_not_seated_and_the_record_says_so(jury: Comm
     with closing(open_store(f"sqlite:///{jury.folder / 'jury.db'}", write=False)) as store:
         (left_out,) = store.history("r~c0").opened.panel.left_out or ()
     assert ("two", "simulated/gpt-like") == (left_out.juror_id, left_out.model)
+    said = "not seated, as of the judged agent's model family: two (simulated/gpt-like)"
+    jury("export", "r~c0", "--html", "-o", "page.html")
+    page = html.unescape((jury.folder / "page.html").read_text("utf-8"))
+    shown = [jury("show", "r~c0", *more).out for more in ((), ("--full",), ("--events",))]
+    assert [True] * 4 == [said in text for text in (page, *shown)]
+    assert said not in jury("show", "r~c1").out

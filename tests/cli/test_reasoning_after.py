@@ -50,13 +50,11 @@ def test_both_votes_are_recorded_and_every_report_says_what_changed(jury: Comman
     changes = "the agent's reasoning changed Juror A (Policy compliance: simulated) safe_pass → needs_review, Juror B"
     assert [True] * 3 == [changes in text for text in (shown, whole, page)]
     assert "with the reasoning" in shown
-    assert "reasoning 3 of 4 first votes changed once the agent's was shown" in stats
+    assert "reasoning 3 of 4 first votes changed once the agent's was shown: 0 became right, 0 no longer are" in stats
     assert "The agent's reasoning, shown after the first votes" in stats
-    assert (4, 2, [[1, 3, 0], [0, 0, 0], [0, 0, 0]]) == (
-        report["pairs"],
-        report["debates"],
-        report["transitions"],
-    )
+    votes = report["all"]
+    assert (2, 4, [[1, 3, 0], [0, 0, 0], [0, 0, 0]]) == (report["debates"], votes["pairs"], votes["transitions"])
+    assert (4, 0, 0) == (votes["labelled"], votes["became_right"], votes["no_longer_right"])
     assert [] == jury("show", "r~c2", "--json").json["before_reasoning"]
 
 

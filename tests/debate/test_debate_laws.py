@@ -22,6 +22,8 @@ from support.each_row import each_row
 SEATS = ("gpt", "claude", "gemini", "d/ö", "e%2F")
 THOUGHT = "The card is on file, so this must be right."
 
+THINKING = a_case(thought=THOUGHT)
+
 answers = st.one_of(
     st.builds(
         Says,
@@ -253,6 +255,40 @@ def test_a_judgment_that_differs_from_the_rules_is_refused(tampered) -> None:
 
     with pytest.raises(IllegalEvent):
         evolve(state, wrong)
+
+
+def test_a_seat_that_gives_no_answer_with_the_reasoning_keeps_a_stale_vote() -> None:
+    def script(step, _call):
+        if not step.reasoning:
+            return Says("safe_pass")
+        return CallOutcome.BAD_REQUEST if step.juror_id == "gpt" else Says("unsafe_fail", 10.0)
+
+    panel = a_panel(reasoning="after", preset="independent")
+    state = DebateHarness(panel, script, case=THINKING).run().debate.state
+    (check,) = state.checks
+
+    assert [("stale", Verdict.SAFE_PASS), ("own", Verdict.UNSAFE_FAIL), ("own", Verdict.UNSAFE_FAIL)] == [
+        (vote.kind, vote.position) for vote in state.judgment.votes
+    ]
+    assert ((2, 3), 0, "no_discussion") == ((check.largest, check.seats), state.round, state.end_reason)
+
+
+def test_phase_1_ends_once_the_agents_reasoning_was_shown_and_it_is_shown_once() -> None:
+    harness = DebateHarness(a_panel(reasoning="after"), lambda _step, _call: Says("safe_pass"), case=THINKING).run()
+    state = DebateState()
+    *before, shown = harness.events[: 1 + [event.type for event in harness.events].index("reasoning_shown")]
+    check = next(event for event in harness.events if event.type == "consensus_checked")
+    for event in before:
+        with pytest.raises(IllegalEvent):
+            evolve(state, shown)
+        state = evolve(state, event)
+
+    with pytest.raises(IllegalEvent, match="consensus checked before the agent's reasoning is shown"):
+        evolve(state, check)
+    with pytest.raises(IllegalEvent, match="there is no reasoning to show now"):
+        evolve(evolve(state, shown), shown)
+    with pytest.raises(IllegalEvent, match="an evaluation of initial/gpt while reasoning/gpt is due"):
+        evolve(evolve(state, shown), before[-3])
 
 
 @each_row("end", [DebateCancelled(by="someone", reason=None), DebateFailed(reason="broken", detail=None)])

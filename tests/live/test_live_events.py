@@ -43,6 +43,7 @@ OURS = {
     "final_judge_chunk": {"type", "chunk"},
     "evaluation_failed": {"type", "reason"},
     "evaluation_cancelled": {"type"},
+    "reasoning_shown": {"type"},
 }
 DOCUMENT_004 = {
     "round_started": {"submissionId", "round", "speakerOrder"},

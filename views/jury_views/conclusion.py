@@ -75,7 +75,10 @@ _UNDER_REASONING = Wording(
     "{changed:,} of {pairs:,} first votes changed once the agent's was shown{gain}",
     "エージェントの思考を見て{pairs:,}票中{changed:,}票が変更{gain}",
 )
-_TO_RIGHT = Wording(", {right:,} to right, {wrong:,} to wrong", "（正解へ{right:,}票、不正解へ{wrong:,}票）")
+_TO_RIGHT = Wording(
+    ": {right:,} became right, {wrong:,} no longer are",
+    "（正解になったもの{right:,}票、正解でなくなったもの{wrong:,}票）",
+)
 _OVERRULED = Wording(
     "the final judge overruled {overruled:,} of {debates:,}", "最終判定者は{debates:,}件中{overruled:,}件を覆した"
 )
@@ -122,10 +125,10 @@ def _lines(found: "PanelStatistics") -> Iterator[tuple[Reason, Reason]]:
     yield _RIGHT(), decided_sentence(rater.decided) if labels.labelled else _NO_LABELS()
     yield _SEATS(), _seats(found)
     if (shown := found.reasoning) is not None:
-        gain = shown.net_gain
-        counts = _TO_RIGHT(right=gain.wrong_to_right, wrong=gain.right_to_wrong) if gain.pairs else ""
-        changed = _changed(shown.pairs, shown.transitions)
-        yield _REASONING(), _UNDER_REASONING(changed=changed, pairs=shown.pairs, gain=counts)
+        votes = shown.all
+        gain = _TO_RIGHT(right=votes.became_right, wrong=votes.no_longer_right) if votes.labelled else ""
+        changed = _changed(votes.pairs, votes.transitions)
+        yield _REASONING(), _UNDER_REASONING(changed=changed, pairs=votes.pairs, gain=gain)
     if said := _discussion(found):
         yield _DISCUSSION(), reduce(_both, said)
     rate = rater.false_pass_rate

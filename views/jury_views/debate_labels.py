@@ -88,6 +88,10 @@ class DebateLabels(TranslatedLabels):
     no_discussion = Translation("There was no discussion.", "ディスカッションは行われませんでした。")
     confidence = Translation("confidence", "確信度")
     position_changed = Translation("position changed", "立場変更")
+    not_seated = Translation(
+        "not seated, as of the judged agent's model family: {seats}",
+        "評価対象エージェントと同系列のモデルのため除外した席: {seats}",
+    )
     reasoning_shown = Translation("the agent's reasoning is shown", "エージェントの思考を表示")
     with_reasoning = Translation("with the reasoning", "思考を見た後")
     reasoning_changed = Translation(

@@ -30,8 +30,7 @@ from jury_views.statistics_words import (
 )
 
 if TYPE_CHECKING:
-    from jury_analysis.discussion import DiscussionReport, DiscussionStep, JudgeAgainstVote
-    from jury_analysis.reasoning import ReasoningReport
+    from jury_analysis.discussion import DiscussionReport, DiscussionStep, JudgeAgainstVote, ReasoningReport
     from jury_analysis.statistics import PanelStatistics
 
 _MOVING_SEATS = 10
@@ -81,7 +80,10 @@ _CONVERGENCE_HINT = Wording(
 
 UNDER_REASONING = (
     Figure("pairs", Wording("votes", "票"), "count"),
-    *STEP[:5],
+    Figure("changed", Wording("changed", "変更")),
+    Figure("labelled", Wording("labelled", "ラベルあり"), "count"),
+    Figure("became_right", Wording("became right", "正解になった"), "count"),
+    Figure("no_longer_right", Wording("no longer right", "正解でなくなった"), "count"),
 )
 _ALL_SEATS = Wording("all seats", "全陪審員")
 
@@ -96,12 +98,14 @@ def reasoning_section(found: "ReasoningReport") -> Section:
         one="{pairs} vote in {debates:,} debates without the agent's reasoning, then with it: a row for each first "
         "verdict, a column for each later one; the plurality of {panel:,} debates changed",
     )
-    figures = UNDER_REASONING if found.net_gain.pairs else UNDER_REASONING[:2]
-    made = table([(one.seat, one) for one in found.seats], figures, SEAT())
+    figures = UNDER_REASONING if found.all.labelled else UNDER_REASONING[:2]
+    made = table([(one.seat or "", one) for one in found.seats], figures, SEAT())
     blocks = (
-        Sentence(basis(pairs=found.pairs, debates=found.debates, panel=found.panel_changed)),
-        crossed(Wording("before ↓  after →", "前 ↓  後 →")(), found.categories, found.categories, found.transitions),
-        made._replace(totals=table([(_ALL_SEATS(), found)], figures).rows),
+        Sentence(basis(pairs=found.all.pairs, debates=found.debates, panel=found.panel_changed)),
+        crossed(
+            Wording("before ↓  after →", "前 ↓  後 →")(), found.categories, found.categories, found.all.transitions
+        ),
+        made._replace(totals=table([(_ALL_SEATS(), found.all)], figures).rows),
     )
     title = Wording("The agent's reasoning, shown after the first votes", "最初の判定の後に示したエージェントの思考")
     return Section("reasoning", "reasoning", title(), blocks)

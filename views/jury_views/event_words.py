@@ -33,7 +33,7 @@ from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewWithd
 from jury_events.text import moment, pluralize
 from jury_views.debate_fold import Change, answered_in_stream, position_changes
 from jury_views.debate_labels import LABELS
-from jury_views.judgment_lines import acceptance_line
+from jury_views.judgment_lines import acceptance_line, not_seated_line
 from jury_views.number_formats import of_hundred
 from jury_views.page import Page
 from jury_views.terms import term
@@ -293,7 +293,9 @@ class _Describer:
         match event:
             case DebateOpened():
                 panel = event.panel
-                return words.opened.format(panel=panel.name, seats=len(panel.seats), rules=event.rules)
+                opened = words.opened.format(panel=panel.name, seats=len(panel.seats), rules=event.rules)
+                left_out = not_seated_line(panel, LABELS[self._language])
+                return opened if left_out is None else f"{opened}; {left_out}"
             case DebateBegun():
                 return words.begun
             case ReasoningShown():

@@ -7,7 +7,7 @@ from jury_events.calibration import Acceptance
 from jury_events.consensus import ConsensusCheck, ConsensusStatus
 from jury_events.judgment import Decider, Judgment
 from jury_events.local_facts import LocalFacts
-from jury_events.panel import DiscussionRules
+from jury_events.panel import DiscussionRules, Panel
 from jury_events.text import moment, visible_line
 from jury_events.verdict import PASS, REVIEW
 from jury_views.debate_fold import DebateFold, role_of
@@ -37,6 +37,12 @@ def reached_line(check: ConsensusCheck, rules: DiscussionRules, number: int, wor
     else:
         why = words.unanimous_rounds_end if number else words.always_discussed
     return f"{words.not_reached}{words.why.format(why=why)}"
+
+
+def not_seated_line(panel: Panel, words: DebateLabels) -> str | None:
+    """The seats that do not judge the case, as they are of the judged agent's model family; None: all do."""
+    seats = ", ".join(f"{one.juror_id} ({one.model})" for one in panel.left_out or ())
+    return words.not_seated.format(seats=seats) if seats else None
 
 
 def reasoning_line(record: DebateFold, words: DebateLabels) -> str:
@@ -117,7 +123,9 @@ def later_events_object(later: "LaterEvents | None") -> LaterEventsKnown | None:
 
 
 def aside_lines(record: DebateFold, local: LocalFacts, words: DebateLabels) -> Iterator[TextSpan]:
-    """One line each; none of a debate of this store that counts."""
+    """One line each; none of a debate of this store that counts, and whose panel is whole."""
+    if (left_out := not_seated_line(record.opened.panel, words)) is not None:
+        yield TextSpan(left_out, "yellow")
     if record.successor is not None:
         yield TextSpan(words.replaced.format(successor=record.successor), "bold yellow")
     if local.imported is not None:

@@ -9,6 +9,7 @@ from math import ceil
 from typing import NamedTuple
 
 from jury_actors.admission.permit import limits_of
+from jury_debate.left_out import without_seats
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.prompts_1.texts import LONGEST_FINDING, MOST_FINDING_ENTRIES, MOST_FINDINGS
 from jury_debate.reading.outline import cited_bytes
@@ -20,6 +21,7 @@ from jury_events.case import Case
 from jury_events.evidence import LONGEST_QUOTE
 from jury_events.exchange import CacheWrite, Usage
 from jury_events.panel import FinalJudge, Panel, Seat
+from jury_judge.panels.own_family import seats_left_out
 from jury_judge.runs.case_fit import PromptSizes, ReadingSizes, RequestSize, prompt_sizes
 from jury_providers.caching import CachePolicy, cache_policy
 from jury_providers.endpoints import Endpoints, endpoint_of
@@ -349,9 +351,10 @@ def estimate(
     count = 0
     for case in sample:
         count += 1
-        sizes = prompt_sizes(case, resolved, operator_policy)
+        seated = without_seats(resolved, seats_left_out(panel, case))
+        sizes = prompt_sizes(case, seated, operator_policy)
         for tally in tallies:
-            tally.add(panel, sizes, first)
+            tally.add(seated.panel, sizes, first)
     factor = debates / count if count else 0.0
 
     def scaled(amounts: Iterable[float]) -> Range:

@@ -37,15 +37,21 @@ class PhaseChange(TypedDict):
 
 
 class JurorEvaluationEvent(TypedDict):
-    """Phase 1: a juror evaluated on its own."""
+    """Phase 1: a juror evaluated on its own, once more after `reasoning_shown`."""
 
     type: Literal["juror_evaluation"]
-    phase: Literal["initial"]
+    phase: Literal["initial", "reasoning"]
     juror: _Juror
     verdict: VerdictWord
     score: _Score
     rationale: _Text
     label: NotRequired[_Label]
+
+
+class ReasoningShownEvent(TypedDict):
+    """Phase 1: every juror judges again, and is shown the agent's reasoning, which it has judged without."""
+
+    type: Literal["reasoning_shown"]
 
 
 class DiscussionRoundStart(TypedDict):
@@ -176,6 +182,7 @@ LIVE_SCHEMAS: dict[str, tuple[str, str, tuple[Any, ...]]] = {
         (
             PhaseChange,
             JurorEvaluationEvent,
+            ReasoningShownEvent,
             DiscussionRoundStart,
             JurorStatementEvent,
             ConsensusCheckDone,

@@ -16,7 +16,14 @@ from jury_events.panel import Language
 from jury_events.text import moment, points_text
 from jury_events.verdict import Verdict
 from jury_views.case_view import case_facts, omissions_line
-from jury_views.judgment_lines import acceptance_line, cap_lines, exception_lines, reached_line, reasoning_line
+from jury_views.judgment_lines import (
+    acceptance_line,
+    cap_lines,
+    exception_lines,
+    not_seated_line,
+    reached_line,
+    reasoning_line,
+)
 from jury_views.number_formats import duration, probabilities_line, rate
 from jury_views.reasons import went_wrong_line
 from jury_views.record_reading import parts_by_seat, reading_lines
@@ -83,6 +90,7 @@ def environment() -> Environment:
         cap_lines=cap_lines,
         exception_lines=exception_lines,
         reasoning_line=reasoning_line,
+        not_seated_line=not_seated_line,
         went_wrong=went_wrong_line,
         points_text=points_text,
         reading_lines=reading_lines,
