@@ -5,7 +5,6 @@ from jury_cases.case_files import example_path as example_path
 from jury_cases.case_files import load_example as load_example
 from jury_cases.case_inputs import case_of as case_of
 from jury_cases.case_inputs import case_source as case_source
-from jury_cases.case_of_row import RowReading as RowReading
 from jury_cases.case_of_row import read_case as read_case
 from jury_cases.case_outlines import Fetch as Fetch
 from jury_cases.case_outlines import Skip as Skip

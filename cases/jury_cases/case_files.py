@@ -217,7 +217,7 @@ class CaseFiles:
             for found in file_cases(rows, options.form, self.unreadable):
                 try:
                     if quickly:
-                        found.case_id = quick_case_id(found.data, options.reading, found.form, found.default_id) or ""
+                        found.case_id = quick_case_id(found.data, options, found.form, found.default_id) or ""
                     found.case_id = found.case_id or self._read(found).case_id
                     ids.add(found.case_id, found.row)
                 except CaseFileError as error:
@@ -228,14 +228,14 @@ class CaseFiles:
 
     def _read(self, found: FileCase) -> Case:
         """Read a row; a label that is not understood is refused later, where its case is selected."""
-        reading = self._options.reading
+        options = self._options
         with at_place(found.row, found.name):
-            found.draft = draft = draft_of(found.data, reading, found.form)
+            found.draft = draft = draft_of(found.data, options, found.form)
             if found.is_incomplete and draft.built is not None:
                 draft.built.not_shown("part of the file that cannot be read", "environment", found.row.name)
             if found.changes:
                 draft.metadata = {**draft.metadata, _CHANGES: "; ".join(found.changes)}
-            case = case_of_draft(draft, found.data, reading, found.default_id, refuse_labels=False)
+            case = case_of_draft(draft, found.data, options, found.default_id, refuse_labels=False)
         found.case = case.model_copy(update={"position": found.row.position})
         return found.case
 

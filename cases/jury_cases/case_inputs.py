@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 from jury_cases.artifact_sources import ArtifactSources
 from jury_cases.case_files import CaseFiles
-from jury_cases.case_of_row import RowReading, read_case
+from jury_cases.case_of_row import read_case
 from jury_cases.case_outlines import Fetch
 from jury_cases.containers.row import FileRow
 from jury_cases.errors import ArtifactSourceError, CaseFileError
-from jury_cases.formats.registry import AskedFormat, asked_format
+from jury_cases.formats.registry import AskedFormat
 from jury_cases.labels import Labels
 from jury_cases.options import CaseOptions
 from jury_cases.seen_ids import SeenIds
@@ -52,8 +52,8 @@ def case_of(
         raise CaseFileError(f"a case is a Case or a table of its fields, not a {type(given).__name__}")
     row = {str(name): list(value) if isinstance(value, tuple) else value for name, value in given.items()}
     labels = Labels(scale=scale, mappable=False)
-    reading = RowReading(form=asked_format(form), labels=labels, policy=policy, has_options=False)
-    return read_case(row, reading, default_id=default_id)
+    options = CaseOptions(format=form, labels=labels, policy=policy, has_options=False)
+    return read_case(row, options, default_id=default_id)
 
 
 def given_case(cases: T | None, question: str | None, response: str | None) -> "T | Mapping[str, Any]":

@@ -1,7 +1,6 @@
 """Converts a decoded row to a case: the format's draft, the user's `--field` settings, validation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
@@ -13,9 +12,8 @@ from jury_cases.formats.format import Format
 from jury_cases.formats.own_rows import OWN_ROWS, built_of, decoded_cell, metadata_cell, read_own_row
 from jury_cases.formats.plain_rows import EXPECTED_WORDS, missing, refuse_unanswered, take_plain, words_of
 from jury_cases.formats.registry import format_of
-from jury_cases.labels import Labels
 from jury_cases.omissions import refuse_unshown
-from jury_cases.transcripts.authors import RoleRules
+from jury_cases.options import EVERY_CASE, CaseOptions
 from jury_cases.transcripts.builder import TranscriptBuilder, images_within_limits
 from jury_cases.transcripts.chat import read_message
 from jury_cases.transcripts.json_values import json_kind
@@ -39,47 +37,21 @@ _KEPT = 100
 _OF_ONE_SCENARIO = ("question", "policy", "expected_behavior", "response", "messages", "execution", "scenario_id")
 
 
-@dataclass(frozen=True, kw_only=True)
-class RowReading:
-    """How rows are read.
-
-    Attributes:
-        form: the format of all rows; None: detected per row.
-        fields: columns (dotted if nested) by part of a case; "" omits the part.
-        labels: verdicts of label words.
-        policy: default for cases without a policy.
-        question: default for cases that record no request.
-        roles: what the roles of messages are, by the user.
-        has_options: whether who gives the row can say with options how it is read; else messages name its fields alone.
-    """
-
-    form: Format | None = None
-    fields: Mapping[str, str] = field(default_factory=dict)
-    labels: Labels = field(default_factory=Labels)
-    policy: str | None = None
-    question: str | None = None
-    roles: RoleRules = field(default_factory=RoleRules)
-    has_options: bool = True
-
-
-DEFAULT_READING = RowReading()
-
-
-def read_case(row: Any, reading: RowReading = DEFAULT_READING, *, default_id: str, form: Format | None = None) -> Case:
+def read_case(row: Any, options: CaseOptions = EVERY_CASE, *, default_id: str, form: Format | None = None) -> Case:
     """The case of a row, without records referred to by URI.
 
     Args:
-        reading: how to read it.
+        options: how to read it.
         form: the row's format, if known.
     """
-    return case_of_draft(draft_of(row, reading, form), row, reading, default_id)
+    return case_of_draft(draft_of(row, options, form), row, options, default_id)
 
 
-def draft_of(row: Any, reading: RowReading, form: Format | None = None) -> CaseDraft:
+def draft_of(row: Any, options: CaseOptions, form: Format | None = None) -> CaseDraft:
     """The row's values, with the user's `--field` and `--role` settings applied; raises CaseFileError."""
-    fields = reading.fields
+    fields = options.fields
     try:
-        found = form or format_of(row, reading.form)
+        found = form or format_of(row, options.form)
         # What is in a column that the user reads no metadata from need not be an object.
         left_out = "metadata" in fields and type(row) is dict
         draft = found.read({name: value for name, value in row.items() if name != "metadata"} if left_out else row)
@@ -93,8 +65,8 @@ def draft_of(row: Any, reading: RowReading, form: Format | None = None) -> CaseD
             _take_metadata(draft, row, fields)
     if draft.built is not None:
         refuse_unanswered(draft, row, fields)
-        if reading.roles:
-            draft.roles.add(draft.built.authors, draft.built.reassign(reading.roles))
+        if options.role_rules:
+            draft.roles.add(draft.built.authors, draft.built.reassign(options.role_rules))
     return draft
 
 
@@ -140,17 +112,17 @@ def _apply_fields(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None
 
 
 def case_of_draft(
-    draft: CaseDraft, row: Any, reading: RowReading, default_id: str, *, refuse_labels: bool = True
+    draft: CaseDraft, row: Any, options: CaseOptions, default_id: str, *, refuse_labels: bool = True
 ) -> Case:
     """The case of a draft; raises as `read_case`. `refuse_labels`: else an unknown word is no label."""
     scenarios: tuple[Scenario, ...]
     if draft.scenarios is None:
-        scenarios, drafts = (_scenario(draft, row, reading, "scenario-1"),), [draft]
+        scenarios, drafts = (_scenario(draft, row, options, "scenario-1"),), [draft]
     else:
-        scenarios, drafts = _scenarios(draft, draft.scenarios, reading)
+        scenarios, drafts = _scenarios(draft, draft.scenarios, options)
     # The pictures of all scenarios within the limits of a request; the others stay attachments, not shown.
     images = {image.digest: image for one in drafts if one.built is not None for image in one.built.images}
-    label = None if draft.label is None else reading.labels.position(draft.label, refuse=refuse_labels)
+    label = None if draft.label is None else options.words.position(draft.label, refuse=refuse_labels)
     metadata = metadata_of(draft.metadata) if draft.metadata else {}
     if not (draft.decisive_message is None and draft.decisive_agent is None):
         metadata |= decisive_of(draft.decisive_message, draft.decisive_agent)
@@ -175,11 +147,11 @@ def case_of_draft(
         raise CaseFileError(condensed(error)) from error
 
 
-def quick_case_id(row: Any, reading: RowReading, form: Format, default_id: str) -> str | None:
+def quick_case_id(row: Any, options: CaseOptions, form: Format, default_id: str) -> str | None:
     """The id of a row's case without reading the rest of the row; None: the row must be read."""
     try:
-        if "case_id" in reading.fields:
-            source = reading.fields["case_id"]
+        if "case_id" in options.fields:
+            source = options.fields["case_id"]
             return _case_id(value_at(row, source, "case_id"), "") or None if source else default_id
         if form.case_id is None:
             return None
@@ -207,19 +179,19 @@ def _cluster(found: Any) -> str | None:
     return as_label(str(found)) or None
 
 
-def _scenarios(draft: CaseDraft, listed: Any, reading: RowReading) -> tuple[tuple[Scenario, ...], list[CaseDraft]]:
+def _scenarios(draft: CaseDraft, listed: Any, options: CaseOptions) -> tuple[tuple[Scenario, ...], list[CaseDraft]]:
     if not isinstance(listed, list) or not listed or not all(isinstance(item, dict) for item in listed):
         raise CaseFileError("scenarios: must be a list of objects with question and response, one at least")
     for part in _OF_ONE_SCENARIO:
-        if part in reading.fields or _has(draft, part):
+        if part in options.fields or _has(draft, part):
             raise CaseFileError(f"{part}: the row has scenarios; write {part} inside each of them instead")
     built, drafts = [], []
     for index, item in enumerate(listed):
         try:
             drafts.append(one := read_own_row(item))
-            if reading.roles and one.built is not None:
-                draft.roles.add(one.built.authors, one.built.reassign(reading.roles))
-            built.append(_scenario(one, item, reading, f"scenario-{index + 1}"))
+            if options.role_rules and one.built is not None:
+                draft.roles.add(one.built.authors, one.built.reassign(options.role_rules))
+            built.append(_scenario(one, item, options, f"scenario-{index + 1}"))
         except CaseFileError as error:
             raise CaseFileError(f"scenarios.{index}.{error}") from error
     return tuple(built), drafts
@@ -231,9 +203,9 @@ def _has(draft: CaseDraft, part: str) -> bool:
     return getattr(draft, part) is not None
 
 
-def _scenario(draft: CaseDraft, row: Any, reading: RowReading, default_id: str) -> Scenario:
+def _scenario(draft: CaseDraft, row: Any, options: CaseOptions, default_id: str) -> Scenario:
     if draft.built is None and draft.error is None and not draft.answered:
-        raise CaseFileError(_missing(row, reading, question=draft.question is None, response=True))
+        raise CaseFileError(_missing(row, options, question=draft.question is None, response=True))
     question, answer = draft.question, draft.response
     if isinstance(question, list) and (asked := _blocks(draft, "user", question, "question")) is not None:
         question = {"prompt": asked}
@@ -244,9 +216,9 @@ def _scenario(draft: CaseDraft, row: Any, reading: RowReading, default_id: str) 
         transcript = draft.built.transcript()
         answer = last_answer(transcript) if answer is None else answer
         question = first_prompt(transcript) if question is None else question
-    if question is None and (question := reading.question) is None:
-        raise CaseFileError(_missing(row, reading, question=True, response=False))
-    asking, transcript = _question(draft, question, reading, transcript)
+    if question is None and (question := options.question) is None:
+        raise CaseFileError(_missing(row, options, question=True, response=False))
+    asking, transcript = _question(draft, question, options, transcript)
     try:
         execution = ExecutionResult(response=answer or "", transcript=transcript, error=draft.error)
     except ValidationError as problem:
@@ -284,7 +256,7 @@ def _blocks(draft: CaseDraft, role: str, value: Any, part: str) -> str | None:
 
 
 def _question(
-    draft: CaseDraft, written: Any, reading: RowReading, transcript: Transcript
+    draft: CaseDraft, written: Any, options: CaseOptions, transcript: Transcript
 ) -> tuple[QuestionSpec, Transcript]:
     """The question, and the transcript, without its system text if that became the policy."""
     if isinstance(written, str):
@@ -296,22 +268,22 @@ def _question(
         spec["expected_behavior"] = written["reference"]
     for part in ("policy", "expected_behavior"):
         value = getattr(draft, part)
-        if value is not None and (part in reading.fields or spec.get(part) is None):
+        if value is not None and (part in options.fields or spec.get(part) is None):
             spec[part] = value if isinstance(value, str) else _text(value, part)
     if draft.built is not None:
         system, rest = split_system(transcript)
         if spec.get("policy") is None or (system or "").strip() == str(spec["policy"]).strip():
             spec["policy"], transcript = spec.get("policy") or system, rest
     if spec.get("policy") is None:
-        spec["policy"] = reading.policy
+        spec["policy"] = options.policy
     try:
         return QuestionSpec.model_validate(spec), transcript
     except ValidationError as error:
         raise CaseFileError(f"question.{condensed(error)}") from error
 
 
-def _missing(row: Any, reading: RowReading, *, question: bool, response: bool) -> str:
-    if reading.has_options:
+def _missing(row: Any, options: CaseOptions, *, question: bool, response: bool) -> str:
+    if options.has_options:
         return missing(row, question=question, response=response)
     lacks = [name for name, lacking in (("response", response), ("question", question)) if lacking]
     return f"{' and '.join(lacks)}: missing; give {' and '.join(lacks)}, or messages with both; it has {listing(row)}"

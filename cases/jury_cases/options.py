@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from jury_cases.case_of_row import RowReading
 from jury_cases.columns import check_targets
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
@@ -42,6 +41,8 @@ class CaseOptions:
         limit: maximum number of cases after all other selections; None: all.
         skip_unreadable: go on after a row, trace or file that cannot be read; else the reading stops with its error.
             A record behind a URI that cannot be read stops the reading in any case.
+        has_options: whether who gives the rows can say with options how they are read; else messages name their fields
+            alone.
 
     Raises:
         CaseFileError: an unknown format, part of a case or meaning of a role, an invalid verdict, or a negative number.
@@ -62,6 +63,7 @@ class CaseOptions:
     seed: int = 0
     limit: int | None = None
     skip_unreadable: bool = False
+    has_options: bool = True
 
     def __post_init__(self) -> None:
         check_targets(self.fields)
@@ -70,18 +72,6 @@ class CaseOptions:
             raise CaseFileError(f"the limit {self.limit} is negative; it counts cases from 0 up")
         if self.sample is not None and self.sample < 0:
             raise CaseFileError(f"the sample {self.sample} is negative; it counts cases from 0 up")
-
-    @cached_property
-    def reading(self) -> RowReading:
-        """How rows are read."""
-        return RowReading(
-            form=self.form,
-            fields=self.fields,
-            labels=self.words,
-            policy=self.policy,
-            question=self.question,
-            roles=self.role_rules,
-        )
 
     @cached_property
     def form(self) -> Format | None:
