@@ -102,7 +102,9 @@ def reasoning_section(found: "ReasoningReport") -> Section:
     made = table([(one.seat or "", one) for one in found.seats], figures, SEAT())
     blocks = (
         Sentence(basis(pairs=found.all.pairs, debates=found.debates, panel=found.panel_changed)),
-        crossed(Wording("before ↓  after →", "前 ↓  後 →")(), found.categories, found.categories, found.all.transitions),
+        crossed(
+            Wording("before ↓  after →", "前 ↓  後 →")(), found.categories, found.categories, found.all.transitions
+        ),
         made._replace(totals=table([(_ALL_SEATS(), found.all)], figures).rows),
     )
     title = Wording("The agent's reasoning, shown after the first votes", "最初の判定の後に示したエージェントの思考")
