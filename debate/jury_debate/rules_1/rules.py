@@ -5,7 +5,8 @@ Laws
     evaluation may be replaced, once.
  2. In phase 1 and in every round each seat that is asked has exactly one turn: an evaluation (phase 1), a statement
     (round) or an abstention, appended in speaker order. So the log does not depend on the order of answers.
- 3. Seats have their turns only between the beginning (or the start of a round) and the consensus check.
+ 3. Seats have their turns only between the beginning (or the start of a round) and the consensus check. Under
+    `reasoning: after` each has another one in phase 1: once, after all have judged without the agent's reasoning.
  4. The consensus check follows the last turn and has the result that the rules compute.
  5. Rounds are numbered from 1 without a gap, never exceed `max_rounds`, and start only until the discussion is over.
  6. The judgment follows the end of the discussion, is what the rules compute, and is followed by the completion.
@@ -27,7 +28,14 @@ from jury_debate.conversation import Conversation
 from jury_debate.errors import IllegalEvent
 from jury_debate.rules import RecountResult
 from jury_debate.rules_1 import answers
-from jury_debate.rules_1.checks import check_consensus, next_check, position_changed, quiet_rounds, shows_reasoning
+from jury_debate.rules_1.checks import (
+    check_consensus,
+    next_check,
+    position_changed,
+    quiet_rounds,
+    reasoning_is_due,
+    shows_reasoning,
+)
 from jury_debate.rules_1.conversation import EvaluationConversation, reply_from_record
 from jury_debate.rules_1.decider import decide, judge_is_due, pending_steps, speakers_of
 from jury_debate.rules_1.decision_models import DecisionConversation
@@ -53,13 +61,14 @@ from jury_events.debate_events import (
     JudgmentRendered,
     JurorAbstained,
     JurorEvaluated,
+    ReasoningShown,
     RoundStarted,
     SeatsNotAsked,
     StatementMade,
     TextsErased,
 )
 from jury_events.evaluation import Evaluation
-from jury_events.ids import Step, again_id
+from jury_events.ids import again_id
 from jury_events.judgment import Decider
 from jury_events.outcome import FailureReason
 from jury_events.parts import PartRegistry
@@ -107,7 +116,17 @@ def _evaluated(state: DebateState, event: JurorEvaluated) -> Changes:
     _check_labels(state, event.evaluation)
     _check_kind(state, event)
     _check_asked(state)
-    return _took_turn(state, event.juror_id, SeatEvaluation(0, event.juror_id, event.evaluation, event.peer_text))
+    expected = state.step_of(event.juror_id)
+    _law(event.step == expected, "an evaluation of {} while {} is due", event.step.id, expected.id)
+    again = event.step.reasoning
+    return _took_turn(
+        state, event.juror_id, SeatEvaluation(0, event.juror_id, event.evaluation, event.peer_text, again)
+    )
+
+
+def _reasoning_shown(state: DebateState, _event: ReasoningShown) -> Changes:
+    _law(reasoning_is_due(state), "there is no reasoning to show now")
+    return {"reasoning_shown": True, "done": (), "speaker_order": state.panel.juror_ids}
 
 
 def _not_asked(state: DebateState, event: SeatsNotAsked) -> Changes:
@@ -122,7 +141,7 @@ def _abstained_at_first(state: DebateState, event: JurorAbstained) -> Changes:
 
 
 def _abstained(state: DebateState, event: JurorAbstained) -> Changes:
-    step = Step(state.round, event.juror_id)
+    step = state.step_of(event.juror_id)
     _law(event.step == step.id, "an abstention from {} while {} is due", event.step, step.id)
     stale = state.latest(event.juror_id) is not None
     _law(event.stale == stale, "stale of {}'s abstention must be {}", event.juror_id, stale)
@@ -173,6 +192,7 @@ def _took_turn(
 def _checked(state: DebateState, event: ConsensusChecked) -> Changes:
     _law(not state.waiting, "consensus checked before the turn of {}", ", ".join(state.waiting))
     _law(event.round == state.round, "a check of round {} in round {}", event.round, state.round)
+    _law(not reasoning_is_due(state), "consensus checked before the agent's reasoning is shown")
     expected = next_check(state)
     _law(event == expected, "the check of round {} must be {!r}", event.round, expected)
     return {
@@ -275,6 +295,7 @@ TRANSITIONS: Mapping[Phase, Mapping[str, Handler]] = {
         "juror_evaluated": _evaluated,
         "juror_abstained": _abstained_at_first,
         "seats_not_asked": _not_asked,
+        "reasoning_shown": _reasoning_shown,
         "consensus_checked": _checked,
     },
     Phase.DELIBERATED: {**_ANY_TIME, "round_started": _round_started, "judgment_rendered": _judged},
