@@ -77,12 +77,11 @@ def test_it_is_outside_max_rounds_and_bounded_by_the_budget(jury: CommandLine, c
     jury.write("alone.yaml", PANEL.format(preset="independent"))
     plan = jury("run", cases, "--panel", "alone.yaml", "--dry-run", "--json").json
     stopped = jury.run(cases, "--panel", "alone.yaml", "--run", "r", "--max-calls", "5", "--concurrency", "1")
-    judged = jury("list", "--run", "r", "--json").json
     ended = jury("resume", "r", "--max-calls", "100", "--in-process")
     events = [one["event_id"] for one in jury("show", "r~c0", "--events", "--json").json]
 
     assert {"least": 10, "likely": 10, "most": 10} == plan["calls"]
-    assert (4, [4]) == (stopped.code, [one["calls"] for one in judged])
+    assert (4, True) == (stopped.code, "4 calls," in stopped.err)
     assert 0 == ended.code, ended.err
     assert [0, 0] == [jury(*words).code for words in (("verify", "--all"), ("replay", "--all"))]
     assert ["reasoning/a/evaluated", "reasoning/b/evaluated"] == [
