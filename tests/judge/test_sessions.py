@@ -143,7 +143,7 @@ async def test_a_table_is_read_once_and_counted_by_every_report(votes: str, tmp_
     assert (80, 80) == (written, pq.read_table(table).num_rows)
     assert ["claude", "gpt"] == sorted(found.groups[0].statistics.panels[0].seats)
     assert 2 == len(worth.values.seats)
-    assert ("gpt", "claude") == (gate.base, gate.candidate)
+    assert "gate gpt → claude" == gate.title
     assert 300 == plan.cases
 
 
