@@ -28,7 +28,7 @@ ALLOWED: tuple[tuple[str, str, str], ...] = (
     ("migrations/jury_migrations/versions/", "", "columns as they were created"),
     ("events/jury_events/panel.py", "safe_pass|needs_review", "the fields of `Bands` in recorded panels"),
     ("replay/jury_replay/auditor.py", "^bands ", "the same fields: the auditor imports nothing of the product"),
-    ("store/jury_store/debate_rows.py", r"^    \w+: int = 0$", "fields of public rows, read from the columns"),
+    ("store/jury_store/debate_rows.py", r"^    \w+: int( = 0)?$", "fields of public rows, read from the columns"),
     ("web/jury_web/api/debates.py", r"^    \w+: int$", "fields of JSON answers"),
     (
         "judge/jury_judge/reviews/review_queue.py",
