@@ -402,6 +402,7 @@ async def test_an_unknown_path_is_named(http: httpx2.AsyncClient) -> None:
         assert f"{method} {path}" in response.json()["error"]["message"]
 
 
+@pytest.mark.asyncio(loop_scope="function")  # its clock goes on, and other servers of a loop would wait for it
 async def test_an_idle_connection_is_kept_for_as_long_as_an_adapter_would_use_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
