@@ -102,7 +102,7 @@ OUTAGES = (
     Outage("limit reached", begun(an_error(400, _SPENT)), "quota is used up"),
     Outage("limit in new words", begun(an_error(400, "No.")), "answered none of 10"),
     Outage("wrong path", lambda _call, _: an_error(404, "Not Found"), "answered none of 10 calls, the last: HTTP 404"),
-    Outage("server down", begun(an_error(503, "down"), 40), "none", passes=True),
+    Outage("server down", begun(an_error(503, "down"), 20), "none", passes=True),
     Outage("server busy", begun(an_error(529, "busy"), 10), "", 2, passes=True),
     Outage("model renamed", begun(an_error(404, _GONE, "model_not_found")), "404"),
     Outage(
