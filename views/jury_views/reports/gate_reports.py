@@ -3,7 +3,8 @@
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from jury_views.gate_view import GateInWords
-from jury_views.report_sections import Section, Sentence, named_facts
+from jury_views.paired_sections import gate_sections
+from jury_views.report_sections import Block, Section, Sentence, named_facts
 from jury_views.reports.junit import xml_text
 from jury_views.reports.markdown import markdown_page
 
@@ -34,9 +35,11 @@ def gate_junit(named: GateInWords) -> bytes:
 
 
 def gate_markdown(named: GateInWords) -> bytes:
-    """A section for the page of a CI job, UTF-8: decision, notes, figures, the table."""
-    said = (Sentence(named.headline, notice=True), *map(Sentence, named.notes))
-    return markdown_page(Section("gate", "gate", named.title, (*said, named_facts(named.facts), named.table)))
+    """A page of a CI job, UTF-8: decision, notes, figures, tables."""
+    blocks: list[Block] = [Sentence(named.headline, notice=True), *map(Sentence, named.notes), named_facts(named.facts)]
+    if named.table is not None:
+        blocks.append(named.table)
+    return markdown_page(Section("gate", "gate", named.title, tuple(blocks)), *gate_sections(named))
 
 
 def lines(named: GateInWords) -> list[str]:

@@ -12,7 +12,7 @@ from jury_views.conclusion import NOTHING_BESIDE, FactsOfRun, conclusion_lines
 from jury_views.drift_view import DriftReport
 from jury_views.gate_view import GateInWords, plan_facts
 from jury_views.page import Page, TextSpan
-from jury_views.paired_sections import PAIRED_TABLES, paired_sections
+from jury_views.paired_sections import PAIRED_TABLES, gate_sections
 from jury_views.report_sections import (
     FORMATS,
     FigureNotes,
@@ -228,11 +228,9 @@ def gate_page(named: GateInWords, sections: "Sequence[str]" = ()) -> Page:
     page.facts((in_language(name, language), in_language(said, language)) for name, said in named.facts)
     for one in named.notes:
         page.line(in_language(one, language))
-    paired = getattr(named.report, "paired", None)
-    if paired is None:
+    if named.table is not None:
         _table(page, named.table, FigureNotes(), language)
-        return page
-    tables = paired_sections(paired, ("base", "candidate"))
+    tables = gate_sections(named)
     print_sections(page, tables, sections)
     if not sections:
         others_line(page, tables, PAIRED_TABLES)
