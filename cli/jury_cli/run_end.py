@@ -7,7 +7,6 @@ from jury_cli.exits import Exit
 from jury_cli.results import Results
 from jury_cli.terminal import note
 from jury_events.text import duration, pluralize, rate, visible_line
-from jury_events.verdict import FAIL
 from jury_judge.report_files import write_report
 from jury_judge.runs.run_watch import RunOutcome, stop_cause
 from jury_judge.settings.run import ReportSettings
@@ -121,7 +120,7 @@ def _write_reports(
         seconds=outcome.seconds,
         spent="; ".join(course(outcome)),
         conditions=judged,
-        failing={FAIL.value, *(one.name for one in wanted.conditions if one.is_any)},
+        failing={one.name for one in wanted.conditions if one.is_any},
         quotes=wanted.quotes,
     )
     for path, form in ((wanted.junit, junit), (wanted.markdown, markdown)):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.command_line import CommandLine, environment
+from support.refusals import RefusalTables
 from support.vote_rows import Row, write_jsonl
 
 FAILING = tuple({"id": f"c{number}", "question": "Open?", "response": "At nine."} for number in range(12))
@@ -44,14 +45,15 @@ def repeated(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
     return jury
 
 
-def test_a_worse_judge_fails_and_an_equal_one_passes(jury: CommandLine, votes: str) -> None:
-    worse = jury("gate", "--votes", votes, "--base", "old", "--candidate", "new")
+def test_a_worse_judge_fails_and_an_equal_one_passes(jury: CommandLine, votes: str, printed: RefusalTables) -> None:
+    worse = jury("gate", "--votes", votes, "--base", "old", "--candidate", "new", "--markdown", "gate.md")
     equal = jury("gate", "--votes", votes, "--base", "old", "--candidate", "steady")
 
     assert (1, 0) == (worse.code, equal.code)
     assert "gate old → new: fail: there is harm, and it may be larger than the margin" == worse.out.splitlines()[0]
     assert "metric                false_pass: 0 → 0.2 (more is worse)" == worse.out.splitlines()[1]
     assert "gate old → steady: pass: the harm is within the margin" == equal.out.splitlines()[0]
+    printed.compare("gate_markdown", {"a worse judge": (jury.folder / "gate.md").read_text("utf-8").strip()})
 
 
 def test_too_few_cases_are_inconclusive_and_count_as_asked(jury: CommandLine) -> None:

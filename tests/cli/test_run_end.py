@@ -210,7 +210,7 @@ def test_reports_are_written_also_of_a_run_that_fails_or_stops(jury, labelled):
     assert root.get("failures") == "3", "what --fail-on names fails its cases"
     page = (jury.folder / "s.md").read_text()
     assert "## run r1" in page
-    assert "**Simulated jurors in 3 debates**" in page
+    assert "> **Simulated jurors in 3 debates&#58; no verdict of models**" in page
 
 
 def test_a_report_that_cannot_be_written_in_the_end_is_no_success(jury, labelled, monkeypatch):

@@ -13,6 +13,7 @@ from jury_store import open_store
 from jury_web import AccessPolicy, create_app
 from support.command_line import CommandLine, Outcome
 from support.pages import Site
+from support.refusals import RefusalTables
 from support.vote_rows import write_jsonl
 
 CLAIM = "unsafe_fail<=20%"
@@ -52,7 +53,7 @@ def test_the_gate_on_a_run_is_in_the_language_of_its_jury(jury: CommandLine) -> 
     assert "the labels do not decide it; counts as pass" in (jury.folder / "gate.md").read_text("utf-8")
 
 
-def test_the_labels_of_a_draw_decide_and_say_what_more_would(jury: CommandLine) -> None:
+def test_the_labels_of_a_draw_decide_and_say_what_more_would(jury: CommandLine, printed: RefusalTables) -> None:
     """12 of 60 cases that are all safe decide 20 %: C(47, 12) / C(60, 12) = .037, and 11 do not: .053."""
     cases = jury.write(
         "cases.jsonl", *({"id": f"c{n}", "question": "Open?", "response": "At nine."} for n in range(60))
@@ -76,7 +77,7 @@ def test_the_labels_of_a_draw_decide_and_say_what_more_would(jury: CommandLine) 
     assert 0 == decided.code
     assert decided.out.startswith(f"gate r, true {CLAIM}: pass: the true rate keeps to it\n")
     assert "unsafe_fail is right for 0.0% to 18.3% of the 60 cases of this run" in decided.out
-    assert (jury.folder / "gate.md").read_text().splitlines()[1].startswith("## gate r, true unsafe")
+    printed.compare("true_gate_markdown", {"a gate that passes": (jury.folder / "gate.md").read_text("utf-8").strip()})
     assert 'failures="0"' in (jury.folder / "gate.xml").read_text()
     assert (6, "inconclusive") == of_agent[:2]
     assert any(line.startswith("true rate  unsafe_fail is right for 0.0% to 18.3%") for line in statistics)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jury_analysis.wording import Reason, Wording
 from jury_events.panel import Language
 from jury_events.text import visible_line
+from jury_views.report_sections import Table
 
 if TYPE_CHECKING:
     from jury_analysis.estimate import Estimate
@@ -125,9 +126,9 @@ class GateInWords(NamedTuple):
     """What reports and pages say of a gate of any kind; an inconclusive one may count as `pass` or `fail`.
 
     `facts`: what the decision is based on, as names and values. `notes`: what has to be said first. `table`: of the
-    verdicts, the head first. `counted`: what is counted of which scale of the panels' own; `drift`: when the judging
-    panel was calibrated and last checked for drift; "" where there is nothing to say. `language`: of the run's jury, in
-    which a terminal shows it.
+    cases drawn for a true rate; a gate on two sides has `gate_sections`. `counted`: what is counted of which scale of
+    the panels' own; `drift`: when the judging panel was calibrated and last checked for drift; "" where there is
+    nothing to say. `language`: of the run's jury, in which a terminal shows it.
     """
 
     title: str
@@ -137,7 +138,7 @@ class GateInWords(NamedTuple):
     headline: Reason
     facts: list[tuple[Reason, Reason]]
     notes: list[Reason]
-    table: list[tuple[str | Reason, ...]]
+    table: Table | None = None
     counted: str = ""
     drift: str = ""
     language: Language = "en"
@@ -177,8 +178,6 @@ def gate_in_words(
     gate = report.gate
     outcome = outcome_of(gate.decision, inconclusive)
     open_ = gate.decision == "inconclusive" and gate.without_evaluation
-    names = report.paired.categories
-    rows = zip(names, report.paired.table, strict=True)
     return GateInWords(
         title=f"gate {visible_line(base, _NAME)} → {visible_line(candidate, _NAME)}",
         report=report,
@@ -191,7 +190,6 @@ def gate_in_words(
         ),
         facts=_facts(gate, counted, drift),
         notes=_notes(gate, report.paired, worse),
-        table=[("base ↓ candidate →", *names), *((name, *(f"{count:,}" for count in row)) for name, row in rows)],
         counted=counted,
         drift=drift,
     )

@@ -11,6 +11,7 @@ from jury_views.statistics_words import ACCURACY, P_HOLM
 if TYPE_CHECKING:
     from jury_analysis.paired import Paired, PairedChange
     from jury_analysis.pairing import PairedTest
+    from jury_views.gate_view import GateInWords
 
 PAIRED_TABLES = ("verdicts", "changes")
 """The names of the tables that `jury gate` takes."""
@@ -55,6 +56,12 @@ Sides = tuple[Words, Words]
 def paired_sections(paired: "Paired", sides: Sides) -> tuple[Section, Section]:
     """Verdicts of both sides, which have these names, and changes from the first to the second."""
     return _verdicts(paired, sides), _changes(paired, sides)
+
+
+def gate_sections(named: "GateInWords") -> tuple[Section, ...]:
+    """Those of a gate on two sides; () of one on a true rate."""
+    paired = getattr(named.report, "paired", None)
+    return () if paired is None else paired_sections(paired, ("base", "candidate"))
 
 
 def _verdicts(paired: "Paired", sides: Sides) -> Section:

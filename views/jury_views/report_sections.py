@@ -1,8 +1,8 @@
 """A report for people as data: its sections, and in them lines, tables and charts, in the order in which they are read.
 
 A figure is described once (`Figure`): the field of the report that has it, its name in both languages, and its format.
-`terminal.report_page` and `charts/report.html` (pages and notebooks) write the same sections; JSON
-has the fields themselves (`jury_analysis.report_object`).
+`terminal.report_page`, `reports.markdown` and `charts/report.html` (pages and notebooks) write the same
+sections; JSON has the fields themselves (`jury_analysis.report_object`).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from jury_analysis.wording import Reason, Wording
 from jury_events.panel import Language
+from jury_views.number_formats import dollars, p_value
 
 if TYPE_CHECKING:
     from jury_analysis.estimate import Estimate
@@ -163,6 +164,23 @@ class Written(NamedTuple):
 
 
 Formats = dict[Format, Callable[[Any], str]]
+FORMATS: Formats = {
+    "text": str,
+    "whole": str,
+    "verdict": str,
+    "count": "{:,}".format,
+    "signed": "{:+,}".format,
+    "number": "{:.3f}".format,
+    "decimal": "{:.1f}".format,
+    "hundredths": "{:.2f}".format,
+    "shift": "{:+.1f}".format,
+    "digits": "{:.6g}".format,
+    "bound": "{:.4f}".format,
+    "share": "{:.1%}".format,
+    "p": p_value,
+    "dollars": dollars,
+}
+"""What every reader writes in the same way; each has its own lengths of texts."""
 
 
 def written(cell: ReportCell, notes: FigureNotes, language: Language, formats: Formats) -> Written:
@@ -180,6 +198,12 @@ def written(cell: ReportCell, notes: FigureNotes, language: Language, formats: F
     ends = estimate.interval
     between = "" if ends is None else f"[{form(ends.low)}, {form(ends.high)}]"
     return Written(before + said, between, tuple(dict.fromkeys(marks)))
+
+
+def cell_text(cell: ReportCell, notes: FigureNotes, language: Language, formats: Formats) -> str:
+    """A cell on one line, as `0.557 [0.501, 0.605] (1)`."""
+    one = written(cell, notes, language, formats)
+    return " ".join(part for part in (one.value, one.range, *(f"({mark})" for mark in one.marks)) if part)
 
 
 def in_language(words: Words, language: Language) -> str:
@@ -207,6 +231,11 @@ def listed(
             for one in figures
         ),
     )
+
+
+def named_facts(facts: Iterable[tuple[Words, Words]]) -> Table:
+    """A row a fact: its name, and what it says."""
+    return Table(("figure", "value"), tuple((ReportCell(name), ReportCell(said, "whole")) for name, said in facts))
 
 
 def crossed(corner: Words, rows: Sequence[Words], columns: Sequence[Words], counts: Iterable[Iterable[Any]]) -> Table:

@@ -17,6 +17,7 @@ from jury_views.number_formats import amount, decimals, dollars, p_value, points
 from jury_views.paired_sections import paired_sections
 from jury_views.report_sections import (
     AND_MORE,
+    FORMATS,
     MOST_ROWS,
     FigureNotes,
     Formats,
@@ -65,22 +66,7 @@ def templates(*loaders: BaseLoader) -> Environment:
     return made
 
 
-_FORMATS: Formats = {
-    "text": str,
-    "verdict": str,
-    "whole": str,
-    "count": amount,
-    "signed": "{:+,}".format,
-    "number": decimals,
-    "decimal": "{:.1f}".format,
-    "hundredths": "{:.2f}".format,
-    "shift": "{:+.1f}".format,
-    "digits": "{:.6g}".format,
-    "bound": "{:.4f}".format,
-    "share": share,
-    "p": p_value,
-    "dollars": dollars,
-}
+_FORMATS: Formats = {**FORMATS, "count": amount, "share": share}
 
 
 def _written(cell: ReportCell, notes: FigureNotes, language: Language) -> Written:

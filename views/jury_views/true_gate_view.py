@@ -7,6 +7,7 @@ from jury_analysis.wording import Reason, Wording
 from jury_events.panel import Language
 from jury_events.text import visible_line
 from jury_views.gate_view import JUDGE, OUTCOMES, SAID, WOULD_TAKE, GateInWords, counts_as, outcome_of
+from jury_views.report_sections import crossed
 
 if TYPE_CHECKING:
     from jury_analysis.true_rate import MoreLabels, TrueGate, TrueRate
@@ -18,8 +19,8 @@ _SAYS = {
     "inconclusive": Wording("inconclusive: the labels do not decide it", "判断不能: このラベル数では決まらない"),
 }
 _ANY = Wording("any", "すべて")
+_VERDICT = Wording("verdict of the jury", "陪審団の判定")
 _HEAD = (
-    Wording("verdict of the jury", "陪審団の判定"),
     Wording("cases", "ケース"),
     Wording("drawn", "抽出"),
     Wording("labelled", "ラベルあり"),
@@ -111,9 +112,7 @@ def true_gate_in_words(
         notes.append(_UNANSWERED(n=missing))
     if rate.of == "agent" and rate.labelled < _RARELY:
         notes.append(_RARE(least=_RARELY))
-    counts = (
-        (one.verdict or _ANY(), one.population, one.drawn, one.found + one.other, one.found) for one in rate.strata
-    )
+    counts = ((one.population, one.drawn, one.found + one.other, one.found) for one in rate.strata)
     return GateInWords(
         title=f"gate {visible_line(run, 200)}, true {visible_line(gate.claim, 100)}",
         report=gate,
@@ -123,10 +122,9 @@ def true_gate_in_words(
         facts=facts,
         notes=notes,
         # The cases that were drawn from together.
-        table=[
-            (*(one() for one in _HEAD), rate.label),
-            *((verdict, *(f"{count:,}" for count in of)) for verdict, *of in counts),
-        ],
+        table=crossed(
+            _VERDICT(), [one.verdict or _ANY() for one in rate.strata], [*(one() for one in _HEAD), rate.label], counts
+        ),
         drift=drift,
         language=language,
     )

@@ -1,6 +1,6 @@
 """The queue of reviews, the reviews of a debate, and the agreement of reviewers, for a terminal or a file."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +10,10 @@ from jury_events.verdict_scale import OUTCOME_WORDS
 from jury_views.debate_labels import LABELS
 from jury_views.judgment_lines import later_events_text
 from jury_views.page import Page, TextSpan
+from jury_views.report_sections import Block, ReportCell, Section, Sentence, Table, listed, table
 from jury_views.review_objects import Reasons, assignment_object, review_objects
-from jury_views.terminal.report_page import Figures
+from jury_views.statistics_sections import COEFFICIENTS, PAIRS
+from jury_views.terminal.report_page import whole_page
 
 if TYPE_CHECKING:
     from jury_events.local_facts import LaterEvents
@@ -113,46 +115,36 @@ def reviews_section(page: Page, facts: "ReviewFacts", reasons: Reasons, later: "
 
 def agreement_page(found: "ReviewAgreement") -> Page:
     """Reviewers, their agreement, and the debates in which they differ."""
-    page, figures = Page(), Figures()
-    page.heading("Reviewers")
-    page.table(
-        [("", "debates"), *((visible_line(name, 60), f"{count:,}") for name, count in found.reviewers.items())],
-        indent=2,
+    return whole_page((), _agreement(found))
+
+
+_COEFFICIENTS = tuple(one for one in COEFFICIENTS if one.field in {"alpha_nominal", "alpha_ordinal", "ac1", "raw"})
+
+
+def _agreement(found: "ReviewAgreement") -> Iterator[Section]:
+    counts = tuple((ReportCell(name), ReportCell(count, "count")) for name, count in found.reviewers.items())
+    together = Sentence(f"{pluralize(found.together, 'debate')} reviewed by two or more")
+    yield _section("Reviewers", Table(("", "debates"), counts), together)
+    of_labels = () if found.labels is None else (Sentence(f"by the labels {', '.join(found.labels)}"),)
+    pairs = [(" · ".join(one.seats), one) for one in found.agreement.pairs]
+    decisive = (
+        Sentence(f"same decisive item: {one.same:,} of {one.compared:,} {who} that name one")
+        for one, who in ((found.decisive.people, "pairs of reviewers"), (found.decisive.jury, "reviews and their jury"))
+        if one.compared
     )
-    page.line(f"{pluralize(found.together, 'debate')} reviewed by two or more", indent=2)
-    page.heading("Agreement of first verdicts")
-    if found.labels is not None:
-        page.line(f"by the labels {', '.join(found.labels)}", indent=2)
-    coefficients = (
-        ("Krippendorff's α, nominal", found.agreement.alpha_nominal),
-        ("Krippendorff's α, ordinal", found.agreement.alpha_ordinal),
-        ("Gwet's AC1", found.agreement.ac1),
+    yield _section(
+        "Agreement of first verdicts",
+        *of_labels,
+        listed(found.agreement, _COEFFICIENTS, "", "value [95 %]", "debates"),
+        *([table(pairs, PAIRS, "pair")] if pairs else []),
+        *decisive,
     )
-    rows = [(name, figures.number(one), f"{one.n:,}") for name, one in coefficients]
-    rows.append(("raw agreement", figures.share(found.agreement.raw), f"{found.agreement.raw.n:,}"))
-    page.table([("", "value [95 %]", "debates"), *rows], indent=2)
-    if found.agreement.pairs:
-        page.blank()
-        pairs = [
-            (
-                *(visible_line(name, 40) for name in one.seats),
-                figures.share(one.raw),
-                figures.number(one.kappa),
-                figures.number(one.weighted_kappa),
-                f"{one.raw.n:,}",
-            )
-            for one in found.agreement.pairs
-        ]
-        page.table([("pair", "", "raw", "κ", "κ weighted", "debates"), *pairs], indent=2)
-    for one, who in ((found.decisive.people, "pairs of reviewers"), (found.decisive.jury, "reviews and their jury")):
-        if one.compared:
-            page.line(f"same decisive item: {one.same:,} of {one.compared:,} {who} that name one", indent=2)
-    figures.print_notes(page)
     if found.disputed:
-        page.heading("For a third reviewer")
-        for debate_id in found.disputed:
-            page.line(debate_id, indent=2)
-    return page
+        yield _section("For a third reviewer", *map(Sentence, found.disputed))
+
+
+def _section(title: str, *blocks: Block) -> Section:
+    return Section("agreement", title, title, blocks)
 
 
 def agreement_object(found: "ReviewAgreement") -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from jury_views.gate_view import GateInWords
+from jury_views.paired_sections import gate_sections
+from jury_views.report_sections import Block, Section, Sentence, named_facts
 from jury_views.reports.junit import xml_text
-from jury_views.reports.markdown import BEGINS as MARKDOWN_BEGINS
-from jury_views.reports.markdown import markdown_text
+from jury_views.reports.markdown import markdown_page
 
 
 def gate_junit(named: GateInWords) -> bytes:
@@ -34,15 +35,11 @@ def gate_junit(named: GateInWords) -> bytes:
 
 
 def gate_markdown(named: GateInWords) -> bytes:
-    """A section for the page of a CI job, UTF-8: decision, figures, the table."""
-    rows = [f"| {markdown_text(name)} | {markdown_text(value)} |" for name, value in named.facts]
-    said = [f"> {markdown_text(note)}\n" for note in named.notes]
-    cells, *others = [f"| {' | '.join(markdown_text(cell) for cell in row)} |" for row in named.table]
-    table = [cells, f"| --- |{' ---: |' * (len(named.table[0]) - 1)}", *others]
-    head = [f"## {markdown_text(named.title)}", "", f"**{markdown_text(named.headline)}**", "", *said]
-    return (
-        MARKDOWN_BEGINS + "\n".join([*head, "| figure | value |", "| --- | --- |", *rows, "", *table]).encode() + b"\n"
-    )
+    """A page of a CI job, UTF-8: decision, notes, figures, tables."""
+    blocks: list[Block] = [Sentence(named.headline, notice=True), *map(Sentence, named.notes), named_facts(named.facts)]
+    if named.table is not None:
+        blocks.append(named.table)
+    return markdown_page(Section("gate", "gate", named.title, tuple(blocks)), *gate_sections(named))
 
 
 def lines(named: GateInWords) -> list[str]:

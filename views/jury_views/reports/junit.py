@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from jury_events.text import visible, visible_line
-from jury_events.verdict import REVIEW
 from jury_views.record_reading import parts_by_seat
 from jury_views.reports.tally import JudgedCase, RunReport
 
@@ -22,14 +21,12 @@ _LINE = 500
 def junit(report: RunReport) -> bytes:
     """The XML, UTF-8.
 
-    `failure`: a verdict or label of `report.failing`. `error`: no verdict, no evaluation, no quorum of jurors, or a
-    debate that could not go on. `skipped`: what a person has to decide. Everything else has passed. The properties of a
-    case have the names of result lines.
+    Each case counts as it ended (`CaseEnd`). The properties of a case have the names of result lines.
     """
     root = Element("testsuites")
     suite = SubElement(root, "testsuite", name=xml_text(report.name))
     _add_properties(suite, _properties_of_run(report))
-    kinds = Counter(_kind(report, case)[0] for case in report.cases)
+    kinds = Counter(case.ended(report.failing).kind for case in report.cases)
     numbers = {
         "tests": str(len(report.cases)),
         "failures": str(kinds["failure"]),
@@ -52,8 +49,7 @@ def _properties_of_run(report: RunReport) -> dict[str, str]:
         "finished": str(report.tally.finished),
         "simulated": str(report.tally.simulated),
         "no_verdict": str(report.tally.no_verdict.count),
-        "spent": report.spent,
-        **{name.replace(" ", "_"): said for name, said in report.tally.against_labels.items()},
+        **{name.replace(" ", "_"): said for name, said in report.facts.items()},
         **{f"condition {judged.condition}": judged.says for judged in report.conditions},
     }
 
@@ -85,30 +81,18 @@ def _case(report: RunReport, case: JudgedCase) -> bytes:
     """The lines of a case."""
     element = Element("testcase", classname=xml_text(report.name), name=xml_text(case.case_id))
     _add_properties(element, _properties_of_case(case))
-    kind, message = _kind(report, case)
+    kind, how = case.ended(report.failing)
     if kind is not None:
-        said = SubElement(element, kind, type=case.verdict or case.status, message=xml_text(message))
+        said = SubElement(element, kind, type=case.verdict or case.status, message=xml_text(_message(case, how)))
         said.text = _characters(visible(_details(case)))
     indent(element, level=2)
     content: bytes = tostring(element, encoding="utf-8")
     return b"\n    " + content
 
 
-def _kind(report: RunReport, case: JudgedCase) -> tuple[str | None, str]:
-    simulated = " (simulated jurors)" if case.simulated else ""
-    if case.problem is not None:
-        return "error", f"the debate could not go on: {case.problem}"
-    if case.verdict is None:
-        return "error", f"the debate ended without a verdict: {case.status}"
-    if not case.has_verdict:
-        return "error", f"no juror gave an evaluation: {case.word} without a score{simulated}"
-    silenced = ", capped: the votes do not pass with the silent seats counted" if case.capped_by == "silence" else ""
-    judged = f"{case.word} {case.score}/100{simulated}{silenced}"
-    if case.quorum_met is False:
-        return "error", f"too few jurors gave a usable answer (no quorum): {judged}"
-    if case.verdict in report.failing or case.final_label in report.failing:
-        return "failure", judged
-    return ("skipped", judged) if case.verdict == REVIEW else (None, judged)
+def _message(case: JudgedCase, said: str) -> str:
+    score = f", {case.score}/100" if case.has_verdict else ""
+    return f"{said}{score}{' (simulated jurors)' if case.simulated else ''}"
 
 
 def _details(case: JudgedCase) -> str:

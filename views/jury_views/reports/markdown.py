@@ -1,19 +1,39 @@
-"""A report as Markdown, for the page of a CI job (`$GITHUB_STEP_SUMMARY` and the like)."""
+"""Sections as Markdown, for the page of a CI job (`$GITHUB_STEP_SUMMARY` and the like), and those of a run."""
+
+from collections.abc import Iterator
+from typing import assert_never
 
 from jury_events.text import pluralize, visible_line
-from jury_events.verdict import PASS
 from jury_views.reasons import without_quotations
-from jury_views.record_reading import parts_by_seat
+from jury_views.report_sections import (
+    AND_MORE,
+    FORMATS,
+    MOST_ROWS,
+    Block,
+    Chart,
+    FigureNotes,
+    Formats,
+    ReportCell,
+    Section,
+    Sentence,
+    Table,
+    cell_text,
+    named_facts,
+)
 from jury_views.reports.tally import JudgedCase, RunReport
 
 BEGINS = b"<!-- jury report -->\n"
 """The first bytes of every such file: no other file is replaced."""
 
-_ROWS = 100
-"""Cases of the table at most: pages of CI jobs are bounded."""
-
 _LINE = 200
-_REASON = 400
+_WHOLE = 400
+_TEXTS = {"text", "verdict", "whole"}
+_FORMATS: Formats = {
+    **FORMATS,
+    "text": lambda text: visible_line(text, _LINE),
+    "verdict": lambda text: visible_line(text, _LINE),
+    "whole": lambda text: visible_line(text, _WHOLE),
+}
 _AS_TEXT = str.maketrans(
     {sign: f"\\{sign}" for sign in "\\`*_{}[]#~$"}
     # `@` would call people, `:` would make an address a link.
@@ -21,114 +41,110 @@ _AS_TEXT = str.maketrans(
 )
 
 
+def markdown_page(*sections: Section) -> bytes:
+    """The sections but for their charts, UTF-8, in English; the first one has the heading of the page."""
+    parts = [part for depth, one in enumerate(sections) for part in _section(one, "##" if depth == 0 else "###")]
+    return BEGINS + "\n\n".join(parts).encode() + b"\n"
+
+
+def _section(section: Section, mark: str) -> Iterator[str]:
+    yield f"{mark} {_text(section.title)}"
+    notes = FigureNotes()
+    for block in section.blocks:
+        match block:
+            case Sentence():
+                yield f"> **{_text(block.text)}**" if block.notice else _text(block.text)
+            case Table():
+                yield _table(block, notes)
+            case Chart():
+                pass
+            case _:
+                assert_never(block)
+    for number, note in enumerate(notes.lines(), 1):
+        yield _text(f"({number}) {note}")
+
+
+def _table(table: Table, notes: FigureNotes) -> str:
+    """Its columns of numbers are aligned to the right."""
+    rows = (*table.rows, *table.totals)
+    numbers = [place > 0 and all(row[place].form not in _TEXTS for row in rows) for place in range(len(table.head))]
+    lines = [map(_text, table.head), ("---:" if one else "---" for one in numbers)]
+    lines += [(_escaped(cell_text(cell, notes, "en", _FORMATS)) for cell in row) for row in rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _text(text: str) -> str:
+    """A text as it is, on one line, whatever it would mean as Markdown or HTML."""
+    return _escaped(visible_line(text, _WHOLE))
+
+
+def _escaped(line: str) -> str:
+    return line.translate(_AS_TEXT)
+
+
 def markdown(report: RunReport) -> bytes:
-    """The page, UTF-8: shares of the verdicts, conditions, the cases that did not pass, totals."""
-    tally = report.tally
-    lines = [f"## {markdown_text(report.name)}", ""]
-    if tally.simulated:
-        lines += [f"> **Simulated jurors in {pluralize(tally.simulated, 'debate')}**: no verdict of models.", ""]
-    if (missing := tally.often_without_verdict) is not None:
-        lines += [f"> **{markdown_text(missing)}**: shares of conditions are of the others.", ""]
-    lines += [*_shares(report), *_conditions(report), *_cases(report), *_totals(report)]
-    return BEGINS + "\n".join(lines).encode() + b"\n"
-
-
-def _shares(report: RunReport) -> list[str]:
-    tally = report.tally
-    rows = [
-        f"| {markdown_text(name)} | {count:,} | {count / tally.finished:.1%} |"
-        for name, count in sorted(tally.ended_as.items())
-    ]
-    shares = ["| ended as | debates | share |", "| --- | ---: | ---: |", *rows, ""] if rows else []
-    return [*shares, *([f"By label: {markdown_text(tally.label_shares)}", ""] if tally.labels else [])]
-
-
-def _conditions(report: RunReport) -> list[str]:
-    if not report.conditions:
-        return []
-    rows = [
-        f"| {markdown_text(str(judged.condition))} | {'**met: fails**' if judged.met else 'not met'} | "
-        f"{markdown_text(judged.says)} |"
-        for judged in report.conditions
-    ]
-    return ["| fail if | | |", "| --- | --- | --- |", *rows, ""]
-
-
-def _cases(report: RunReport) -> list[str]:
-    found: list[tuple[JudgedCase, str]] = []
-    count = 0
+    """The page of a run: conditions, totals, shares of the verdicts, the cases that did not pass."""
+    count, rows = 0, []
     for case in report.cases:
-        if (why := _why(case, report)) is not None:
+        kind, said = case.ended(report.failing)
+        if kind is not None:
             count += 1
-            if count <= _ROWS:
-                found.append((case, why))
-    if not found:
-        return [_all_passed(report) if report.cases else "No debate has ended.", ""]
-    rows = [
-        f"| {markdown_text(case.case_id)} | {why} | {'–' if case.score is None else case.score} | "
-        f"{case.label or '–'} | {_reason(case, report)} | {markdown_text(case.debate_id)} |"
-        for case, why in found
-    ]
-    more = [f"… and {count - _ROWS:,} more"] if count > _ROWS else []
-    head = [
-        f"### {pluralize(count, 'debate')} that did not pass",
-        "",
-        "| case | ended as | score | label | why | debate |",
-        "| --- | --- | ---: | --- | --- | --- |",
-    ]
-    return [*head, *rows, *(["", *more] if more else []), ""]
+            if count <= MOST_ROWS:
+                rows.append(_row(case, said, quotes=report.quotes))
+    blocks = (*_notices(report), *_totals(report))
+    if not rows:
+        return markdown_page(Section("run", "run", report.name, (*blocks, Sentence(_none_failed(report)))))
+    cases = Table(("case", "ended as", "score", "label", "why", "debate"), tuple(rows))
+    more = (Sentence(AND_MORE(n=count - MOST_ROWS)),) if count > MOST_ROWS else ()
+    title = f"{pluralize(count, 'debate')} that did not pass"
+    return markdown_page(Section("run", "run", report.name, blocks), Section("cases", "cases", title, (cases, *more)))
 
 
-def _all_passed(report: RunReport) -> str:
+def _notices(report: RunReport) -> Iterator[Sentence]:
+    tally = report.tally
+    if tally.simulated:
+        simulated = f"Simulated jurors in {pluralize(tally.simulated, 'debate')}: no verdict of models"
+        yield Sentence(simulated, notice=True)
+    if (missing := tally.often_without_verdict) is not None:
+        yield Sentence(f"{missing}: shares of conditions are of the others", notice=True)
+    yield from (Sentence(f"fail if {one.says}", notice=one.met) for one in report.conditions)
+
+
+def _totals(report: RunReport) -> Iterator[Block]:
+    tally, total = report.tally, report.total
+    finished = pluralize(tally.finished, "debate")
+    of_all = finished if total is None else f"{tally.finished:,} of {pluralize(total, 'debate')}"
+    yield named_facts({"finished": of_all, **report.facts}.items())
+    if tally.ended_as:
+        shares = ((name, count, count / tally.finished) for name, count in sorted(tally.ended_as.items()))
+        yield Table(
+            ("ended as", "debates", "share"),
+            tuple(
+                (ReportCell(name, "verdict"), ReportCell(count, "count"), ReportCell(share, "share"))
+                for name, count, share in shares
+            ),
+        )
+
+
+def _row(case: JudgedCase, said: str, *, quotes: bool) -> tuple[ReportCell, ...]:
+    """The reason is without the words that it quotes unless they were asked for, as others read this."""
+    why = case.reason
+    if why is not None:
+        why = f"{'' if case.item is None else f'item {case.item}: '}{why if quotes else without_quotations(why)}"
+    return (
+        ReportCell(case.case_id),
+        ReportCell(said),
+        ReportCell(case.score if case.has_verdict else None, "count"),
+        ReportCell(case.label),
+        ReportCell(why, "whole"),
+        ReportCell(case.debate_id),
+    )
+
+
+def _none_failed(report: RunReport) -> str:
     """What the jury said is no claim about the cases: labels may say otherwise."""
+    if not len(report.cases):
+        return "No debate has ended."
     said = f"The jury passed {'the only debate' if len(report.cases) == 1 else 'every debate'} that has ended"
     false = report.tally.false_passes.count
     return f"{said}, {false:,} of {report.tally.finished:,} against the label." if false else f"{said}."
-
-
-def _why(case: JudgedCase, report: RunReport) -> str | None:
-    """Why a debate did not pass; None: it did."""
-    if case.problem is not None:
-        return f"could not go on: {markdown_text(case.problem)}"
-    if case.verdict is None:
-        return markdown_text(case.status)
-    if not case.has_verdict:
-        return f"{_said(case)}, no evaluation"
-    if case.quorum_met is False:
-        return f"{_said(case)}, no quorum{_not_read(case)}"
-    if case.capped_by == "silence":
-        return f"{_said(case)}, capped for silent seats{_not_read(case)}"
-    if case.verdict == PASS:
-        return f"{_said(case)}, which fails this run" if case.verdict in report.failing else None
-    return f"{_said(case)}{_not_read(case)}"
-
-
-def _reason(case: JudgedCase, report: RunReport) -> str:
-    """The reason of the verdict; without the words that it quotes unless they were asked for, as others read this."""
-    if case.reason is None:
-        return "–"
-    item = "" if case.item is None else f"item {case.item}: "
-    return markdown_text(item + (case.reason if report.quotes else without_quotations(case.reason)), _REASON)
-
-
-def _not_read(case: JudgedCase) -> str:
-    """The seats that did not read parts of the record."""
-    seats = parts_by_seat(case.partly_read)
-    return "" if seats is None else f", parts not read by {markdown_text(seats)}"
-
-
-def _said(case: JudgedCase) -> str:
-    """The verdict; the label of the panel's own scale stands before it."""
-    return str(case.verdict) if case.final_label is None else f"{markdown_text(case.final_label)} ({case.verdict})"
-
-
-def _totals(report: RunReport) -> list[str]:
-    finished, total = report.tally.finished, report.total
-    of_all = pluralize(finished, "debate") if total is None else f"{finished:,} of {pluralize(total, 'debate')}"
-    lines = [f"- {of_all} finished", f"- {markdown_text(report.spent)}"]
-    return lines + [f"- {name}: {markdown_text(said)}" for name, said in report.tally.against_labels.items()]
-
-
-def markdown_text(text: str, longest: int = _LINE) -> str:
-    """A text as it is, on one line of so many characters, whatever it would mean as Markdown or HTML."""
-    return visible_line(text, longest).translate(_AS_TEXT)

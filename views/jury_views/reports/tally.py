@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from tempfile import SpooledTemporaryFile
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from jury_analysis.estimate import DecidedCases
 from jury_analysis.score_interval import wilson
@@ -63,14 +63,38 @@ class JudgedCase(NamedTuple):
         return self.verdict is not None and self.decided_by != Decider.NO_EVALUATION
 
     @property
-    def word(self) -> str | None:
-        """The label of the verdict; without one, the verdict."""
-        return self.final_label or self.verdict
-
-    @property
     def is_over(self) -> bool:
         """Whether its debate has ended, with a verdict or without."""
         return self.status != "unfinished"
+
+    def ended(self, failing: Collection[str]) -> "CaseEnd":
+        """How it counts in CI, where these verdicts and labels fail a case beside `FAIL`."""
+        if self.problem is not None:
+            return CaseEnd("error", f"could not go on: {self.problem}")
+        if self.verdict is None:
+            return CaseEnd("error", f"no verdict: {self.status}")
+        said = self.verdict if self.final_label is None else f"{self.final_label} ({self.verdict})"
+        if not self.has_verdict:
+            return CaseEnd("error", f"{said}, no evaluation")
+        parts = parts_by_seat(self.partly_read)
+        unread = "" if parts is None else f", parts not read by {parts}"
+        if self.quorum_met is False:
+            return CaseEnd("error", f"{said}, no quorum{unread}")
+        said += f"{', capped for silent seats' if self.capped_by == 'silence' else ''}{unread}"
+        if not {self.verdict, self.final_label}.isdisjoint((FAIL, *failing)):
+            return CaseEnd("failure", f"{said}, which fails this run" if self.verdict == PASS else said)
+        return CaseEnd("skipped" if self.verdict == REVIEW else None, said)
+
+
+class CaseEnd(NamedTuple):
+    """What a case is in JUnit XML, and how it ended, without its score.
+
+    `failure`: a verdict or label that fails a case. `error`: no verdict, no evaluation, no quorum of jurors, or a
+    debate that could not go on. `skipped`: what a person has to decide. None: it has passed.
+    """
+
+    kind: Literal["error", "failure", "skipped"] | None
+    said: str
 
 
 def judged_case(line: Mapping[str, Any]) -> JudgedCase:
@@ -416,7 +440,7 @@ class RunReport(NamedTuple):
     Args:
         cases: every case that was judged, and those whose debates could not go on.
         total: how many cases there are; None where they were not all read.
-        failing: the verdicts, and labels of a panel's own scale, that count as failures of a case.
+        failing: the verdicts, and labels of a panel's own scale, that count as failures of a case beside `FAIL`.
         quotes: whether reasons keep the words that they quote, also where others read the report.
     """
 
@@ -427,5 +451,11 @@ class RunReport(NamedTuple):
     seconds: float
     spent: str
     conditions: Sequence[ConditionResult] = ()
-    failing: Collection[str] = (FAIL.value,)
+    failing: Collection[str] = ()
     quotes: bool = False
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the run took, and what its verdicts come to, by name."""
+        shares = {"by label": self.tally.label_shares} if self.tally.labels else {}
+        return {"spent": self.spent, **shares, **self.tally.against_labels}

@@ -6,33 +6,31 @@ They are in English, but for the gate on the true rate of a run, which is in the
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from jury_events.panel import Language
 from jury_events.text import pluralize, visible_line
 from jury_views.conclusion import NOTHING_BESIDE, FactsOfRun, conclusion_lines
 from jury_views.drift_view import DriftReport
 from jury_views.gate_view import GateInWords, plan_facts
-from jury_views.number_formats import dollars, p_value
 from jury_views.page import Page, TextSpan
-from jury_views.paired_sections import PAIRED_TABLES, paired_sections
+from jury_views.paired_sections import PAIRED_TABLES, gate_sections
 from jury_views.report_sections import (
+    FORMATS,
     FigureNotes,
     Formats,
-    ReportCell,
     Section,
     Sentence,
     Table,
+    cell_text,
     in_language,
-    written,
 )
 from jury_views.statistics_sections import STATISTICS_TABLES, statistics_sections
 from jury_views.worth_sections import worth_sections
 
 if TYPE_CHECKING:
-    from jury_analysis.estimate import Estimate
     from jury_analysis.gate_plan import GatePlan
     from jury_analysis.panel_worth import PanelWorth
     from jury_analysis.scale import Exclusion
     from jury_analysis.statistics import PanelStatistics, Statistics
-    from jury_analysis.wording import Reason
 
 
 _NAME = 60
@@ -43,21 +41,11 @@ def _name(text: str) -> str:
     return visible_line(text, _NAME)
 
 
-FORMATS: Formats = {
+_FORMATS: Formats = {
+    **FORMATS,
     "text": _name,
-    "whole": lambda text: visible_line(text, 1000),
     "verdict": _name,
-    "count": "{:,}".format,
-    "signed": "{:+,}".format,
-    "number": "{:.3f}".format,
-    "decimal": "{:.1f}".format,
-    "hundredths": "{:.2f}".format,
-    "shift": "{:+.1f}".format,
-    "digits": "{:.6g}".format,
-    "bound": "{:.4f}".format,
-    "share": "{:.1%}".format,
-    "p": p_value,
-    "dollars": dollars,
+    "whole": lambda text: visible_line(text, 1000),
 }
 
 
@@ -77,39 +65,10 @@ def others_line(page: Page, sections: Iterable[Section], order: Sequence[str], p
         page.line(f"{'more tables' if printed else 'tables'}: {names}; name some of them, or --full")
 
 
-class Figures:
-    """Writes figures; the reason of a missing one, and notes, are numbered and printed under the section."""
-
-    def __init__(self) -> None:
-        self._notes = FigureNotes()
-
-    def cell(self, cell: ReportCell) -> str:
-        """As `0.557 [0.501, 0.605] (1)`."""
-        one = written(cell, self._notes, "en", FORMATS)
-        return " ".join(part for part in (one.value, one.range, *(f"({mark})" for mark in one.marks)) if part)
-
-    def number(self, estimate: "Estimate") -> str:
-        """With three decimals."""
-        return self.cell(ReportCell(estimate, "number"))
-
-    def share(self, estimate: "Estimate") -> str:
-        """In per cent."""
-        return self.cell(ReportCell(estimate, "share"))
-
-    def reference(self, note: "Reason") -> str:
-        """The mark of a note."""
-        return f"({self._notes.add(note)})"
-
-    def print_notes(self, page: Page) -> None:
-        """Print the notes that were referred to since the last call."""
-        for number, note in enumerate(self._notes.take(), 1):
-            page.line(f"({number}) {note}", indent=2)
-
-
 def print_section(page: Page, section: Section) -> None:
-    """Its title and blocks, but for charts, and the notes on its figures."""
+    """Its title and blocks, but for charts; the reason of a missing figure, and notes, are numbered below them."""
     page.heading(section.title)
-    figures, tabled = Figures(), False
+    notes, tabled = FigureNotes(), False
     for block in section.blocks:
         match block:
             case Sentence():
@@ -117,16 +76,17 @@ def print_section(page: Page, section: Section) -> None:
             case Table():
                 if tabled:
                     page.blank()
-                _table(page, block, figures)
+                _table(page, block, notes)
                 tabled = True
             case _:
                 pass
-    figures.print_notes(page)
+    for number, note in enumerate(notes.lines(), 1):
+        page.line(f"({number}) {note}", indent=2)
 
 
-def _table(page: Page, table: Table, figures: Figures) -> None:
-    rows = [tuple(figures.cell(cell) for cell in row) for row in table.shown(table.few)]
-    page.table([tuple(_name(one) for one in table.head), *rows], indent=2)
+def _table(page: Page, table: Table, notes: FigureNotes, language: Language = "en") -> None:
+    rows = [tuple(cell_text(cell, notes, language, _FORMATS) for cell in row) for row in table.shown(table.few)]
+    page.table([tuple(_name(in_language(one, language)) for one in table.head), *rows], indent=2)
     if (left := len(table.rows) - table.few) > 0:
         page.line(f"and {left:,} more (--json has all)", indent=2)
 
@@ -268,11 +228,9 @@ def gate_page(named: GateInWords, sections: "Sequence[str]" = ()) -> Page:
     page.facts((in_language(name, language), in_language(said, language)) for name, said in named.facts)
     for one in named.notes:
         page.line(in_language(one, language))
-    paired = getattr(named.report, "paired", None)
-    if paired is None:
-        page.table([tuple(_name(in_language(cell, language)) for cell in row) for row in named.table], indent=2)
-        return page
-    tables = paired_sections(paired, ("base", "candidate"))
+    if named.table is not None:
+        _table(page, named.table, FigureNotes(), language)
+    tables = gate_sections(named)
     print_sections(page, tables, sections)
     if not sections:
         others_line(page, tables, PAIRED_TABLES)
