@@ -123,7 +123,7 @@ class RunContext(NamedTuple):
 
 
 class Job(NamedTuple):
-    """One debate to run: `case` is the case with its label, as JSON.
+    """One debate to run: `case` is the case with its label, as JSON; empty: the log has it.
 
     `submission_id` is the caller's name for it in live events. `adopted`: an imported debate that was checked, and is
     resumed like one of this store. `stage`: its place in a ladder. `known`: what is recorded of it, from the process

@@ -70,7 +70,7 @@ class Night:
         budget = self.budget.model_copy(update={"spent": bounds.spent, "lease_of": bounds.run})
         jury = Jury(self.panel, store=self.url, budget=budget, observation=Observation(metrics=self.totals))
         effects = Effects() if clock is None else Effects(clock=clock)
-        stopping = stopping or asyncio.Event()
+        by_person, stopping = stopping, stopping or asyncio.Event()
         supervision = supervision or RunSupervision(self.url, run_id)
         async with jury:
             run = Run(
@@ -91,6 +91,7 @@ class Night:
                 say=self.said.append,
                 metrics=WaveMetrics(self.totals, effects.clock),
                 cancelled_by=lambda: supervision.cancelled_by,
+                interrupted=lambda: by_person is not None and by_person.is_set(),
                 effects=effects,
             )
             return await self._lines(

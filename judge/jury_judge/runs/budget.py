@@ -110,6 +110,8 @@ class Allowance:
     def _admits(self, job: Job) -> bool:
         before = self._taken(job.debate_id)
         needed = self._needed(job)
+        if needed is None:
+            return True
         cost = needed.cost
         reserved = Spent(max(1, int(needed.calls.most) - before.calls), 0.0 if cost is None else cost.likely)
         least = Spent(max(1, int(needed.calls.least) - before.calls), 0.0 if cost is None else cost.least)
@@ -161,13 +163,19 @@ class Allowance:
         cost = self._spent.cost + wanted.cost + self._reserved.cost
         return self._ceiling.bounds.covers(calls, cost)
 
-    def _needed(self, job: Job) -> "RunEstimate":
-        """Computed once a debate, however often it has to wait."""
+    def _needed(self, job: Job) -> "RunEstimate | None":
+        """Computed once a debate, however often it has to wait; None: its texts were erased, and it asks nothing."""
         found = self._needs.get(job.debate_id)
         if found is None:
+            from jury_judge.runs.cases_once import recorded_cases
             from jury_judge.runs.estimate import estimate
 
-            case = Case.model_validate_json(job.case)
+            if job.case:
+                case = Case.model_validate_json(job.case)
+            elif listed := recorded_cases(self._store, [job.debate_id]):
+                case = listed[job.debate_id]
+            else:
+                return None
             found = estimate(
                 job.context.resolved,
                 [case],

@@ -306,14 +306,14 @@ class RunExecutor:
                 on_chunk=on_chunk,
                 store_patience=self.planned.settings.store_patience,
                 allowance=self._allowance,
-                driving=drive if self._batches is None else self._waves(self._batches, ending),
+                driving=drive if self._batches is None else self._waves(self._batches, ending, stopping),
                 supervision=self._supervision,
             )
             async with aclosing(lines):
                 async for line in lines:
                     yield line
 
-    def _waves(self, batches: "BatchPlan", stopping: asyncio.Event) -> Driving:
+    def _waves(self, batches: "BatchPlan", stopping: asyncio.Event, by_person: asyncio.Event | None) -> Driving:
         """Calls go through batches where a provider has any; debates that wait at the end yield no line."""
         from jury_judge.runs.wave_driving import WaveDriving
         from jury_judge.runs.wave_metrics import WaveMetrics
@@ -328,6 +328,7 @@ class RunExecutor:
             say=self.say,
             metrics=WaveMetrics(self._metrics, effects.clock),
             cancelled_by=lambda: self._supervision.cancelled_by,
+            interrupted=lambda: by_person is not None and by_person.is_set(),
             effects=effects,
         )
 

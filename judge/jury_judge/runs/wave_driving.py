@@ -5,12 +5,13 @@ No debate waits in memory: each is read from the log, goes on as far as it can, 
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, suppress
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from jury_actors.admission.budget import BudgetService
 from jury_actors.batches.batch_lifecycle import BatchLifecycle
@@ -19,48 +20,93 @@ from jury_actors.batches.batch_steps import OtherAccount, poll_gap
 from jury_actors.batches.wave_spool import FilledSpool, WaveSpool
 from jury_actors.effects import Effects
 from jury_actors.errors import Halted
-from jury_actors.messages import Chunk, Finished, Job, RunContext
+from jury_actors.messages import Chunk, Finished, Job
 from jury_actors.notices import Say
 from jury_actors.runtime import Runtime, drive
 from jury_events.batch_facts import BatchFacts
 from jury_events.text import pluralize
 from jury_judge.runs.batch_plan import BatchPlan
-from jury_judge.runs.cancelling import cancel_recorded, unfinished_debates
+from jury_judge.runs.cancelling import RunLog, cancel_recorded, unfinished_debates
 from jury_judge.runs.run import Run
 from jury_judge.runs.wave_metrics import WaveMetrics
 from jury_providers.prices import Prices
 from jury_store.event_store import EventStore
 
+_AT_ONCE = 128
+"""Debates that are drawn in one go of a thread, while they are listed."""
 
-class JobsAhead:
-    """Jobs are drawn before it is decided whether they are admitted; those that were not come again.
+
+class DebatesLeft:
+    """The debates of a run that are left, for one wave after the other.
+
+    Jobs are drawn before it is decided whether they are admitted; those that were not come again. Cases of debates that
+    wait are not kept: they are in the log.
 
     Args:
         jobs: of the debates that are left, drawn in a thread; None: there is none now (see `drive`).
         admits: whether a debate may begin now.
+        stopping: once set, no debate goes on.
     """
 
-    def __init__(self, jobs: Iterator[Job | None], admits: Callable[[Job], Awaitable[bool]]) -> None:
+    def __init__(
+        self, jobs: Iterator[Job | None], admits: Callable[[Job], Awaitable[bool]], stopping: asyncio.Event
+    ) -> None:
         self._jobs = jobs
         self._admits = admits
+        self._stopping = stopping
+        self._waiting: dict[str, Job] = {}
         self._drawn: dict[str, Job] = {}
+        self._shared: dict[tuple[int, bool], Job] = {}
 
-    def after(self, begun: Iterable[Job]) -> Iterator[Job | None]:
-        """For one wave: jobs of debates that begun earlier, which are always admitted; then those that are left."""
-        yield from begun
-        yield from list(self._drawn.values())
-        for job in self._jobs:
-            if job is not None:
-                self._drawn[job.debate_id] = job
-            yield job
+    async def list_all(self) -> int:
+        """Draw the jobs that there are, whose debates are opened by that; returns how many were opened now."""
+        opened = 0
+        while (drawn := await asyncio.to_thread(self._draw)) is not None:
+            opened += drawn
+        return opened
+
+    def _draw(self) -> int | None:
+        """None: there are no more."""
+        opened = found = 0
+        for job in islice(self._jobs, _AT_ONCE):
+            if job is None:
+                break
+            found += 1
+            opened += job.known is not None
+            self._drawn[job.debate_id] = self._on_record(job)
+        return opened if found else None
+
+    def of_wave(self) -> Iterator[Job | None]:
+        """Debates that wait for answers of the last wave, which are always admitted; then the others."""
+        for waiting in (self._waiting, self._drawn):
+            for debate, job in list(waiting.items()):
+                if self._stopping.is_set():
+                    return
+                yield job._replace(debate_id=debate)
+        for drawn in self._jobs:
+            if drawn is not None:
+                self._drawn[drawn.debate_id] = drawn
+            yield drawn
 
     async def admits(self, job: Job) -> bool:
-        """Whether a job of `after` may begin now."""
+        """Whether a job of `of_wave` may begin now."""
         if job.debate_id in self._drawn:
             if not await self._admits(job):
                 return False
             self._drawn.pop(job.debate_id, None)
         return True
+
+    def wait(self, job: Job) -> None:
+        """The debate waits for answers of the wave."""
+        self._waiting[job.debate_id] = self._on_record(job)
+
+    def end(self, debate_id: str) -> None:
+        """The debate ended, or cannot go on."""
+        self._waiting.pop(debate_id, None)
+
+    def _on_record(self, job: Job) -> Job:
+        """How a debate goes on that the log has; many share one."""
+        return self._shared.setdefault((id(job.context), job.adopted), Job("", b"", job.context, adopted=job.adopted))
 
 
 _T = TypeVar("_T")
@@ -76,17 +122,14 @@ _LAPSES = 2
 """So often batches may fail to answer a call before it is made live."""
 
 
-class _Going(NamedTuple):
-    context: RunContext
-    adopted: bool
-
-
 class WaveDriving:
     """Drives the debates of a run as `drive` does.
 
     Args:
         stopping: once set, no further wave is sent.
         cancelled_by: who cancelled the run, if anyone; then no call is made any more, and open batches are ended.
+        interrupted: whether a person stopped the run: what a wave has gathered is not sent. A used up budget stops a
+            run too, and what it covered is sent.
     """
 
     def __init__(
@@ -100,9 +143,11 @@ class WaveDriving:
         say: Say,
         metrics: WaveMetrics,
         cancelled_by: Callable[[], str | None] = lambda: None,
+        interrupted: Callable[[], bool] = lambda: False,
         effects: Effects = Effects(),
     ) -> None:
         self._cancelled_by = cancelled_by
+        self._interrupted = interrupted
         self._metrics = metrics
         self._run = run
         self._store = store
@@ -111,10 +156,8 @@ class WaveDriving:
         self._prices = prices
         self._say = say
         self._effects = effects
-        self._waiting: dict[str, _Going] = {}
-        """How debates go on that wait for answers of a wave. Many share one, and their cases are recorded."""
-        self._going: list[_Going] = []
         self._wave = 0
+        self._sent = 0
         self._stopped_at: float | None = None
 
     async def __call__(
@@ -144,28 +187,29 @@ class WaveDriving:
         lifecycle = self._lifecycle(log, runtime)
         known = await log.of_run(self._run.run_id)
         self._wave = max((one.prepared.wave for one in known), default=0)
-        ahead = JobsAhead(jobs, admits)
+        left = DebatesLeft(jobs, admits, self._stopping)
         followed, first, polls = known, True, 0
         while True:
             looked = await self._looked(lifecycle, followed)
             polls = polls + 1 if looked == followed else 0
             followed = [one for one in looked if one.open]
             waits = bool(followed)
+            if first and not (waits or self._stopping.is_set()):
+                await self._list(left)
             if not (waits or self._stopping.is_set()):
                 self._wave += 1
+                self._sent = 0
                 with TemporaryDirectory(prefix="jury-wave-") as folder:
                     spool = await self._spool(Path(folder), log, lifecycle, runtime.budget, interrupted=first)
-                    begun = iter(()) if first else self._left()
-                    begins = partial(driving, admits=ahead.admits)
-                    async with aclosing(self._driven(begins, ahead.after(begun), spool)) as driven:
+                    async with aclosing(self._driven(driving, left, spool)) as driven:
                         async for finished in driven:
                             yield finished
                 first, polls = False, 0
                 followed = [one for one in await log.of_run(self._run.run_id) if one.open]
                 waits = bool(spool.taken)
-                if waits:
+                if self._sent:
                     batches = pluralize(len(followed), "batch", "batches")
-                    self._say(f"wave {self._wave}: {pluralize(spool.taken, 'call')} in {batches}")
+                    self._say(f"wave {self._wave}: {pluralize(self._sent, 'call')} in {batches}")
                     self._metrics.wave_sent()
             if (by := self._cancelled_by()) is not None:
                 await self._wind_up(runtime, lifecycle, log, by)
@@ -177,6 +221,15 @@ class WaveDriving:
                 self._stopping.set()
                 return
             await self._unless_stopped(self._plan.sleep(poll_gap(polls)), grace=0.0)
+
+    async def _list(self, left: DebatesLeft) -> None:
+        """Before the first wave of a session: one pass lists every case; else full batches are sent meanwhile."""
+        facts = await asyncio.to_thread(RunLog(self._store, self._run.run_id).look)
+        if facts is None or not facts.complete:
+            sent = "when every case is listed" if self._plan.once else "once full, or when every case is listed"
+            self._say(f"listing the cases: batches are sent {sent}")
+        if self._plan.once and (listed := await left.list_all()):
+            self._say(f"{pluralize(listed, 'debate')} listed")
 
     async def _looked(self, lifecycle: BatchLifecycle, followed: Sequence[BatchFacts]) -> list[BatchFacts]:
         """The batches as they are now; as they were where the run is stopped meanwhile. Raises as `_advanced`."""
@@ -263,8 +316,9 @@ class WaveDriving:
         )
 
     async def _launched(self, lifecycle: BatchLifecycle, spool: FilledSpool) -> None:
-        if self._cancelled_by() is not None:
+        if self._cancelled_by() is not None or self._interrupted():
             return
+        self._sent += len(spool.calls)
         sent = await self._unless_stopped(lifecycle.launch(spool, self._wave))
         if sent is None:
             self._say(
@@ -276,20 +330,21 @@ class WaveDriving:
 
     async def _driven(
         self,
-        driving: Callable[[Iterator[Job | None]], AsyncGenerator[Finished, None]],
-        jobs: Iterator[Job | None],
+        driving: Callable[..., AsyncGenerator[Finished, None]],
+        left: DebatesLeft,
         spool: WaveSpool,
     ) -> AsyncGenerator[Finished, None]:
         sent: dict[str, Job] = {}
-        driven = driving(None if job is None else self._spooled(job, spool, sent) for job in jobs)
+        jobs = (None if job is None else self._spooled(job, spool, sent) for job in left.of_wave())
+        driven = driving(jobs, admits=left.admits)
         try:
             async with aclosing(driven):
                 async for finished in driven:
                     job = sent.pop(finished.debate_id)
                     if finished.status == "waiting":
-                        self._waiting[finished.debate_id] = self._goes_on(job)
+                        left.wait(job)
                     else:
-                        self._waiting.pop(finished.debate_id, None)
+                        left.end(finished.debate_id)
                         yield finished
             await spool.flush()
         finally:
@@ -298,20 +353,6 @@ class WaveDriving:
     def _spooled(self, job: Job, spool: WaveSpool, sent: dict[str, Job]) -> Job:
         sent[job.debate_id] = job
         return job._replace(context=job.context._replace(spool=spool))
-
-    def _left(self) -> Iterator[Job]:
-        """The debates that wait for answers of the last wave."""
-        for debate, going in list(self._waiting.items()):
-            if self._stopping.is_set():
-                return
-            yield Job(debate, b"", going.context, adopted=going.adopted)
-
-    def _goes_on(self, job: Job) -> "_Going":
-        for one in self._going:
-            if one.context is job.context and one.adopted == job.adopted:
-                return one
-        self._going.append(_Going(job.context, job.adopted))
-        return self._going[-1]
 
     async def _unless_stopped(self, work: Awaitable[_T], *, grace: float = _GRACE) -> _T | None:
         """What `work` returns; None: the run was stopped, and `grace` seconds later it was not done.
