@@ -86,6 +86,13 @@ async def test_what_a_wave_did_not_take_of_a_budget_is_there_for_the_next_debate
     assert 12 == sum(budgeted.account.asked.values())
 
 
+async def test_one_pass_begins_those_of_the_listed_debates_that_the_budget_covers(budgeted: Budgeted) -> None:
+    budgeted.account.ends = lambda _batch_id: False
+    outcome = await budgeted.session(once=True, max_calls=12)
+
+    assert "6 calls of run r wait in 2 batches" == outcome.waiting
+
+
 async def test_one_pass_ends_with_what_waits_and_is_no_interruption(budgeted: Budgeted) -> None:
     budgeted.account.ends = lambda _batch_id: False
     outcome = await budgeted.session(asyncio.Event(), once=True)

@@ -10,7 +10,7 @@ import pytest
 from jury_actors import BatchPatience
 from jury_events import run_stream
 from jury_events.run_facts import RunFacts, run_facts
-from jury_judge import Budget, RunSupervision
+from jury_judge import RunSupervision
 from jury_judge.runs import lister
 from jury_judge.runs.lister import CaseLister
 from jury_providers import BatchLimits
@@ -36,11 +36,11 @@ def the_list(night: Night) -> RunFacts:
     return found
 
 
-@pytest.mark.parametrize(("once", "budget"), [(False, Budget()), (True, Budget()), (True, Budget(max_calls=1000))])
+@pytest.mark.parametrize("once", [False, True])
 async def test_the_first_batch_is_full_or_the_list_is_complete(
-    night: Night, once: bool, budget: Budget, monkeypatch: pytest.MonkeyPatch
+    night: Night, once: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    night.account.limits, night.budget = BatchLimits(4, 50_000_000, True, True, 24, 24), budget
+    night.account.limits = BatchLimits(4, 50_000_000, True, True, 24, 24)
     uploads = BatchDouble.upload
     first: list[tuple[int, RunFacts]] = []
 
