@@ -2,7 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Container, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
 from datetime import date
 from typing import Any
@@ -65,6 +65,17 @@ class Source:
             case = a_case(f"c{number}", scenarios=2 if number == self.changed else 1)
             self.fetched += fetch(case)
             yield case
+
+
+class OneBatch(Source):
+    """Asks at once which of its cases are over."""
+
+    def outline(
+        self, skip: Callable[[Sequence[str]], Container[str]], fetch: Callable[[Case], bool]
+    ) -> Iterator[Case | str]:
+        cases = list(self(fetch))
+        skipped = skip([case.case_id for case in cases])
+        return (case.case_id if case.case_id in skipped else case for case in cases)
 
 
 class FailingActors:
@@ -311,6 +322,13 @@ async def test_a_preflight_reads_the_opening_of_one_debate_and_looks_the_others_
     assert (40, 40, False, 0) == (checked.total, checked.ended, checked.left, checked.expected)
     assert (["debate/r1~c0"], 40) == (store.read, sum(store.looked_up))
     assert max(store.looked_up) < 10
+
+
+async def test_nothing_of_a_finished_run_is_driven_again_where_its_preflight_stopped_within_a_batch() -> None:
+    run = Execution(OneBatch(40), await judged(40))
+    lines = await run.to_the_end(seconds=0.0)
+
+    assert (names(40), 0) == (lines, run.runtimes)
 
 
 async def test_a_finished_run_gives_its_lines_as_it_reads_its_cases_and_holds_neither() -> None:

@@ -93,15 +93,22 @@ class CasesOnce:
     def _read(self, *, passes: bool) -> Iterator[ReadCase]:
         cases = self._run.cases
 
+        asked: Skip | None = None
+
         def skipped(case_ids: Sequence[str]) -> Container[str]:
-            return self._skip(case_ids)  # of the reader that reads at this moment
+            nonlocal asked
+            asked = self._skip  # of the reader that reads at this moment
+            return asked(case_ids)
 
         def fetched(case: Case) -> bool:
             return self._fetch(case)
 
         for found in outline_of(cases, skipped, fetched) if passes else cases(fetched):
-            if isinstance(found, str):
-                yield ReadCase(found, None)
+            case_id = found if isinstance(found, str) else found.case_id
+            # The reader before stopped within a batch: this one was not asked of the rest of it.
+            passed = passes and self._skip is not asked and case_id in self._skip([case_id])
+            if passed or isinstance(found, str):
+                yield ReadCase(case_id, None)
             else:
                 content = found.model_dump_json().encode()
                 yield ReadCase(found.case_id, content, self._run.submission_id(found), found)
