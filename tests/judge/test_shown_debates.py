@@ -29,6 +29,7 @@ from jury_events import (
     ExchangeRecorded,
     Omission,
     RoundStarted,
+    Step,
     StoredEvent,
     Usage,
     Verdict,
@@ -341,7 +342,7 @@ def test_pages_lists_and_comparisons_tell_changes_of_a_filter_from_a_jurors_own(
     site, other = Site(stored(debate)), Site(stored(whole()))
     page = site.get("/debates/run-1~c1")
 
-    assert [False, False, False, True] == [latest[SEATS[0], number].changed for number in range(4)]
+    assert [False, False, False, True] == [latest[Step(number, SEATS[0])].changed for number in range(4)]
     assert "safe_pass 50/100, changed by a provider's filter only" == late.said
     assert (["↻ Position changed"], ["changed by a provider's filter only"] * 2) == (
         page.all("[role=log] .badge.changed"),

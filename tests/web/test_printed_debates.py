@@ -19,6 +19,7 @@ from jury_events import (
     JudgmentRendered,
     JurorEvaluated,
     Message,
+    ReasoningShown,
     RecordRead,
     RoundStarted,
     ScenarioVerdict,
@@ -67,7 +68,16 @@ def test_an_ended_debate(printed: RefusalTables) -> None:
     spoke_again.add_statement(2, 1, "Nothing new.", spoke_again.evaluation(Verdict.UNSAFE_FAIL, POINTS, "r"))
     long = DebateBuilder().phase_1().round_1()
     long.events += [started.changed(round=number) for number in range(2, 26)]
+    again = DebateBuilder()
+    again._evaluated(A, again.evaluation(Verdict.SAFE_PASS, POINTS, "r"))
+    again.events.append(ReasoningShown())
+    shown_reasoning = again.evaluation(Verdict.UNSAFE_FAIL, POINTS, "r")
+    again._evaluated(A, shown_reasoning)
+    again.events[-1] = again.events[-1].changed(reasoning=True)
+    again._checked(0, ConsensusStatus.SPLIT, 1, None, reached=False)
     rows: dict[str, Row] = {
+        "judged again with the reasoning": (again, "", "[data-region=matrix]"),
+        "judged again with the reasoning, in Japanese": (again, "?lang=ja", "[data-region=matrix]"),
         "whole": (whole(), "", ""),
         "whole, in Japanese": (whole(language="ja"), "?lang=ja", ""),
         "a Japanese debate for an English reader": (whole(language="ja"), "?lang=en", ".head; .matrix"),

@@ -139,9 +139,14 @@ class DebateFold:
     @property
     def abstentions(self) -> list[JurorAbstained]:
         """In the order in which they happened, phase 1 first."""
+        return [said for _, said in self.spoken if isinstance(said, JurorAbstained)]
+
+    @property
+    def spoken(self) -> list[tuple[Step, JurorEvaluated | StatementMade | JurorAbstained]]:
+        """What each seat said or left out in each step, in the order in which it happened, phase 1 first."""
         later = (item for each in self.rounds for item in each.spoken)
-        said = [*self.phase_1, *(self.with_reasoning or ()), *later]
-        return [item for item in said if isinstance(item, JurorAbstained)]
+        said = (*self.phase_1, *(self.with_reasoning or ()), *later)
+        return [(Step.parse(one.step) if isinstance(one, JurorAbstained) else one.step, one) for one in said]
 
     @property
     def reasoning_changes(self) -> list[ReasoningChange]:

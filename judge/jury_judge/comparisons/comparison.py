@@ -10,6 +10,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.errors import AlteredPart
 from jury_events.evaluation import Evaluation
+from jury_events.ids import FINAL, Step
 from jury_events.verdict import Verdict
 from jury_store.event_store import EventStore
 from jury_store.search_terms import contains_terms, query_terms, searchable_digests, searchable_events, terms_by_event
@@ -92,7 +93,10 @@ class DebateComparison(NamedTuple):
 def compare_debates(a: DebateHistory, b: DebateHistory) -> DebateComparison:
     """Put two debates side by side, whether they are over or not."""
     records = folded(a.events), folded(b.events)
-    before, after = (positions(record) for record in records)
+    # Of two votes of a seat in phase 1 the later one stands.
+    before, after = (
+        {(step.juror_id, step.round): one for step, one in positions(record).items()} for record in records
+    )
     places = _places(records, {**before, **after})
     rows = tuple(ComparisonRow(*place, before.get(place), after.get(place)) for place in places)
     cases = [reading.texts.get(reading.opened.case.part) for reading in (a, b)]
@@ -116,21 +120,19 @@ def _places(records: Iterable[DebateFold], found: Mapping[_Place, Position]) -> 
     return [place for place in (*places, (None, None)) if place in found]
 
 
-def positions(record: DebateFold) -> dict[_Place, Position]:
-    """The position of each seat after each round, as far as it is known, by juror id and round (0: phase 1).
+def positions(record: DebateFold) -> dict[Step, Position]:
+    """The position of each seat after each of its steps, as far as it is known.
 
-    The final judge's evaluation comes last; it has neither a juror id nor a round.
+    The final judge's evaluation comes last.
     """
-    found: dict[_Place, Position] = {}
+    found: dict[Step, Position] = {}
     latest: dict[str, Position] = {}
-    statements = [(0, said) for said in (*record.phase_1, *(record.with_reasoning or ()))]
-    for number, said in (*statements, *((each.started.round, one) for each in record.rounds for one in each.spoken)):
+    for step, said in record.spoken:
         match said:
             case JurorEvaluated():
-                position = _position(said.evaluation, changed=record.changes.get(said.step) == "own")
+                position = _position(said.evaluation, changed=record.changes.get(step) == "own")
             case StatementMade():
-                own = record.changes.get(said.step) == "own"
-                position = _position(said.statement.evaluation, changed=own)
+                position = _position(said.statement.evaluation, changed=record.changes.get(step) == "own")
             case JurorAbstained():
                 before = latest.get(said.juror_id)
                 position = (
@@ -138,13 +140,15 @@ def positions(record: DebateFold) -> dict[_Place, Position]:
                     if before is None
                     else before._replace(kind="stale", changed=False)
                 )
-        found[said.juror_id, number] = latest[said.juror_id] = position
+        found[step] = latest[said.juror_id] = position
     for started in (each.started for each in record.rounds):
         for juror in (said.juror_id for said in record.phase_1 if said.juror_id not in started.speaker_order):
-            first = found[juror, 0]
-            found[juror, started.round] = first if first.verdict is None else first._replace(kind="standing")
+            stands = found.get(Step(0, juror, reasoning=True), found[Step(0, juror)])
+            found[Step(started.round, juror)] = (
+                stands if stands.verdict is None else stands._replace(kind="standing", changed=False)
+            )
     if record.judgment is not None and record.judgment.judgment.judge is not None:
-        found[None, None] = _position(record.judgment.judgment.judge)
+        found[FINAL] = _position(record.judgment.judgment.judge)
     return found
 
 

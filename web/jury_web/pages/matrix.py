@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from jury_events.consensus import ConsensusCheck
 from jury_events.evidence import Says
+from jury_events.ids import Step
 from jury_events.panel import Panel
 from jury_events.reading import RecordRead
 from jury_judge.comparisons.comparison import Position, positions
@@ -30,6 +31,13 @@ class MatrixRow(NamedTuple):
     cells: tuple[Cell | None, ...]
 
 
+class MatrixColumn(NamedTuple):
+    """Phase 1 (`round` 0), once more with the agent's reasoning where the seats judged again, or a round."""
+
+    round: int
+    reasoning: bool = False
+
+
 class CheckLine(NamedTuple):
     """A consensus check, after phase 1 (`round` 0) or a round."""
 
@@ -39,9 +47,12 @@ class CheckLine(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """`rounds` are the columns: 0 for phase 1, then the started rounds, each with its check, None before it."""
+    """`columns`: phase 1, then the started rounds, each with its check, None before it.
 
-    rounds: tuple[int, ...]
+    Where the seats judged twice in phase 1, the check of phase 1 is of the second column.
+    """
+
+    columns: tuple[MatrixColumn, ...]
     rows: tuple[MatrixRow, ...]
     checks: tuple[CheckLine | None, ...]
 
@@ -50,41 +61,37 @@ def matrix(record: DebateFold, versions: dict[str, int], seats: int | None = Non
     """The table of a debate up to its last event."""
     panel = record.opened.panel
     shown_rounds = record.rounds[-latest:] if latest else record.rounds
-    rounds = (0, *(one.started.round for one in shown_rounds))
+    again = record.with_reasoning is not None
+    columns = (MatrixColumn(0), *([MatrixColumn(0, reasoning=True)] if again else []))
+    checks = (*([None] if again else []), record.phase_1_check, *(one.check for one in shown_rounds))
+    columns += tuple(MatrixColumn(one.started.round) for one in shown_rounds)
     by_seat = positions(record)
-    spoken = _versions_of_statements(record, versions)
-    checks = (record.phase_1_check, *(one.check for one in shown_rounds))
+    spoken = {step: versions[said.event_id] for step, said in record.spoken}
     return Matrix(
-        rounds=rounds,
+        columns=columns,
         rows=tuple(
             MatrixRow(
                 seat.juror_id,
                 role_of(panel, seat.juror_id),
                 seat.model,
                 tuple(
-                    Cell(by_seat[key], spoken.get(key, spoken.get((seat.juror_id, 0))))
-                    if (key := (seat.juror_id, number)) in by_seat
+                    Cell(by_seat[step], spoken.get(step, spoken.get(Step(0, seat.juror_id))))
+                    if (step := Step(column.round, seat.juror_id, column.reasoning)) in by_seat
                     else None
-                    for number in rounds
+                    for column in columns
                 ),
             )
             for seat in panel.seats[:seats]
         ),
         checks=tuple(
-            None if check is None else CheckLine(number, check, _check_version(number, versions))
-            for number, check in zip(rounds, checks, strict=True)
+            None if check is None else CheckLine(column.round, check, _check_version(column.round, versions))
+            for column, check in zip(columns, checks, strict=True)
         ),
     )
 
 
 def _check_version(number: int, versions: dict[str, int]) -> int:
     return versions[f"round-{number}/check" if number else "initial/check"]
-
-
-def _versions_of_statements(record: DebateFold, versions: dict[str, int]) -> dict[tuple[str, int], int]:
-    spoken = [(0, one) for one in (*record.phase_1, *(record.with_reasoning or ()))]
-    spoken += [(each.started.round, one) for each in record.rounds for one in each.spoken]
-    return {(one.juror_id, number): versions[one.event_id] for number, one in spoken}
 
 
 _COLUMNS = 200
