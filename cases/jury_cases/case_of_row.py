@@ -14,7 +14,7 @@ from jury_cases.formats.plain_rows import EXPECTED_WORDS, missing, refuse_unansw
 from jury_cases.formats.registry import format_of
 from jury_cases.omissions import refuse_unshown
 from jury_cases.options import EVERY_CASE, CaseOptions
-from jury_cases.transcripts.builder import TranscriptBuilder, images_within_limits
+from jury_cases.transcripts.builder import TranscriptBuilder, begins_with_thought, images_within_limits
 from jury_cases.transcripts.chat import read_message
 from jury_cases.transcripts.json_values import json_kind
 from jury_cases.transcripts.reading import first_prompt, is_message, last_answer, split_system
@@ -209,6 +209,8 @@ def _scenario(draft: CaseDraft, row: Any, options: CaseOptions, default_id: str)
     question, answer = draft.question, draft.response
     if isinstance(question, list) and (asked := _blocks(draft, "user", question, "question")) is not None:
         question = {"prompt": asked}
+    if isinstance(answer, str) and begins_with_thought(answer):
+        answer = [answer]
     if not (answer is None or isinstance(answer, str)):
         answer = _blocks(draft, "assistant", answer, "response")
     transcript = Transcript()
@@ -245,9 +247,10 @@ def _blocks(draft: CaseDraft, role: str, value: Any, part: str) -> str | None:
     items = TranscriptBuilder()
     with items.messages.paused():
         read_message({"role": role, "content": value}, items, part)
+    shown = [] if draft.built is None else [one.item for one in draft.built.built]
     if draft.built is None:
         draft.built = items
-    elif any(not isinstance(item, Message) for item in items.transcript().items):
+    elif any(not isinstance(item, Message) and item not in shown for item in items.transcript().items):
         before, after = (items, draft.built) if role == "user" else (draft.built, items)
         before.extend(after)
         draft.built = before

@@ -237,7 +237,7 @@ OPENAI_CHAT = Format(
     recognised_by="`choices`",
     shows=(
         "`messages` and the first choice: text, `refusal`, `tool_calls`, `function_call`, "
-        "`reasoning_content`, image, audio and file parts"
+        "`reasoning_content`, `<think>`, image, audio and file parts"
     ),
 )
 OPENAI_RESPONSES = Format(
