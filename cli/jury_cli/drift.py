@@ -183,12 +183,13 @@ def _judged(made: "RecordedBaseline", facts: "DriftFacts", display: str, again: 
     from jury_cli.run_end import end_run
     from jury_cli.terminal import note
 
+    outcome = None
     while (planned := made.due(facts)) is not None:
         if not facts.complete:
             note(f"draw {facts.sessions + 1} of {facts.planned}")
         close_with_command(planned.cases)
         results = Results("none")
-        outcome = judge_run(planned, Shown(display=display), results, again=again)
+        outcome = judge_run(planned, Shown(display=display), results, again=again).after(outcome)
         ended = end_run(planned.run.run_id, results, outcome)
         if not outcome.whole:
             return facts, ended or Exit.STOPPED

@@ -108,8 +108,8 @@ def _open_ends(found: "Imported") -> "Iterator[str]":
         more = len(found.not_excluded) - _NAMED
         names = ", ".join(found.not_excluded[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
         yield (
-            f"completeness is not proven of {names}: their store may have recorded more since (jury export --seal-key "
-            "signs how long they were, jury import --key proves it up to then)"
+            f"completeness is not proven of {names}: their store may have recorded more since (there jury seal now "
+            "--key signs the log and jury export --seal-key how long they are; jury import --key proves it up to then)"
         )
 
 

@@ -118,6 +118,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
         )
 
     assert 0 == found.code, found.err
+    assert "\n40 debates judged in" in found.err
+    assert "this command" not in found.err
     return jury
 
 
@@ -311,7 +313,7 @@ def test_a_baseline_goes_to_another_store_as_files_and_counts_there_under_a_trus
 ) -> None:
     """Without a trusted key anyone could have written a check that found nothing."""
     other = request.getfixturevalue("postgres_url") if database == "postgresql" else "sqlite:///other.db"
-    files = anchored.folder / "corpus"
+    files, strange = anchored.folder / "corpus", "sqlite:///foreign.db"
     allowed = ("anchors.jsonl", "--run", "r", "--panel", "independent", "--require-drift-check", "7d", "--store")
     with jurors():
         drift(anchored, "check", "d")
@@ -319,8 +321,10 @@ def test_a_baseline_goes_to_another_store_as_files_and_counts_there_under_a_trus
             assert 0 == anchored(*words.split()).code
         audited = _audited(files / "d.drift.jsonl", anchored.folder / "key.pub", capsys)
         verified, shown = anchored("verify", "corpus", "--deep"), anchored("show", "corpus/d.drift.jsonl")
-        anchored("import", "corpus/d.drift.jsonl", "--store", "sqlite:///foreign.db")
-        foreign = anchored.run(*allowed, "sqlite:///foreign.db")
+        anchored("import", "corpus/d.drift.jsonl", "--store", strange)
+        foreign, listed = anchored.run(*allowed, strange), anchored("drift", "list", "--store", strange)
+        anchored("import", "corpus/d.drift.jsonl", "--key", "key.pub", "--store", strange)
+        known, checked = anchored.run(*allowed, strange), anchored("verify", "--all", "--store", strange)
         imported = anchored("import", "corpus", "--key", "key.pub", "--store", other, "--json").json
         trusted = anchored.run(*allowed, other)
         unnamed, again = (
@@ -333,8 +337,10 @@ def test_a_baseline_goes_to_another_store_as_files_and_counts_there_under_a_trus
     assert "1 checks used up each draw once" in audited
     assert "signed by a key that you gave" in audited
     assert (0, True) == (verified.code, "baseline d: 1 check" in verified.err), verified.err
-    assert "drift d: none" == shown.out.splitlines()[0]
-    assert (2, True) == (foreign.code, "no drift check of this panel has ended" in foreign.err)
+    assert "drift d: none (imported without a key: does not count)" == shown.out.splitlines()[0]
+    assert (2, True) == (foreign.code, "of d, were imported without a trusted key and count for nothing" in foreign.err)
+    assert "none (imported without a key: does not count)" in listed.out
+    assert (0, True, 0) == (known.code, "last drift check today: none" in known.err, checked.code), checked.out
     assert [("d", 1, True)] == [(one["drift_id"], one["checks"], one["trusted"]) for one in imported["baselines"]]
     assert (0, True) == (trusted.code, "last drift check today: none" in trusted.err), trusted.err
     assert (2, True) == (unnamed.code, "was imported: name the panel file" in unnamed.err)

@@ -66,6 +66,13 @@ def test_the_first_votes_alone_are_a_setting_of_a_rescoring(jury: CommandLine, c
         assert {"r~c0": "safe_pass", "r~c1": "safe_pass", "r~c2": "safe_pass"} == {
             one["debate_id"]: one["new_verdict"] for one in rows
         }
+    final = "{method: final_judge, judge: {model: simulated/c}}"
+    jury.write("judged.yaml", PANEL.format(preset="independent").replace("{method: majority_vote}", final))
+    jury.run(cases, "--panel", "judged.yaml", "--run", "j")
+    judged = jury("rescore", "--run", "j", "--set", "reasoning=hide", "--recount", "--jsonl").lines
+    said = "the first votes are as recorded; the final judge would be the same without the agent's reasoning"
+    assert {said} == {one["assumes"] for one in judged}
+
     jury.write("shown.yaml", PANEL.format(preset="independent").replace("after", "show"))
     jury.run(cases, "--panel", "shown.yaml", "--run", "s")
     refused = jury("rescore", "--run", "s", "--set", "reasoning=hide", "--recount")

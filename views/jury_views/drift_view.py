@@ -97,6 +97,10 @@ _FOREIGN = Wording(
     "信頼する鍵なし: ここでは{n}回の検査を数えない",
     one="without a trusted key: {n} check counts for nothing here",
 )
+_NOT_COUNTED = Wording(
+    "{found} (imported without a key: does not count)",
+    "{found}（鍵なしで取り込み: 数えない）",
+)
 _CHECK = Wording("check", "検査")
 _ENDED = Wording("ended", "終了")
 _PAIRS = Wording("pairs", "組")
@@ -226,7 +230,7 @@ def _baseline_row(facts: DriftFacts) -> tuple[ReportCell, ...]:
         ReportCell(f"{facts.sessions}/{facts.planned}"),
         ReportCell(facts.left, "count"),
         ReportCell(moment(last[0].ended_at, "minutes") if last else _NEVER()),
-        ReportCell(_state(last[0]) if last else None),
+        ReportCell(_state(facts, last[0]) if last else None),
     )
 
 
@@ -253,7 +257,7 @@ def _report(
     found = () if decision is None else (_evidence(facts, decision), *_anchors(decision))
     return DriftReport(
         title,
-        _NEVER() if check is None else _state(check),
+        _NEVER() if check is None else _state(facts, check),
         None if decision is None else decision.verdict,
         0 if check is None else check.ended_at,
         tuple(said),
@@ -299,22 +303,23 @@ def _anchors(decision: DriftDecision) -> Iterator[Section]:
 
 
 def _checks(facts: DriftFacts) -> Section:
-    rows = tuple(map(_check_row, reversed(facts.checks)))
+    rows = tuple(_check_row(facts, check) for check in reversed(facts.checks))
     return Section("drift", "checks", _CHECKS(), (Table((_CHECK(), _ENDED(), _PAIRS(), _E(), _FOUND()), rows),))
 
 
-def _check_row(check: DriftCheck) -> tuple[ReportCell, ...]:
+def _check_row(facts: DriftFacts, check: DriftCheck) -> tuple[ReportCell, ...]:
     return (
         ReportCell(check.opened.number, "count", link=f"/runs/{check.opened.run_id}"),
         ReportCell(moment(check.ended_at, "minutes") if check.ended_at else None),
         ReportCell(len(check.opened.pairs), "count"),
         ReportCell(None if check.ended is None else _e(check.ended.decision.watched[0].e)),
-        ReportCell(_state(check)),
+        ReportCell(_state(facts, check)),
     )
 
 
-def _state(check: DriftCheck) -> Reason:
-    return _STATES[check_state(check)]() if check.ended is None else found_words(check.ended.decision)
+def _state(facts: DriftFacts, check: DriftCheck) -> Reason:
+    said = _STATES[check_state(check)]() if check.ended is None else found_words(check.ended.decision)
+    return _NOT_COUNTED(found=said) if check.opened.number <= facts.foreign else said
 
 
 def check_state(check: DriftCheck) -> str:

@@ -165,7 +165,7 @@ class _Form(NamedTuple):
 def _words(*words: str) -> _Form:
     """One of these words; which of them is said by `Setting`."""
     *most, last = words
-    return _Form(_word, f"{', '.join(most)} or {last}", lambda text: did_you_mean(text, words))
+    return _Form(_word, f"{', '.join(most)} or {last}" if most else last, lambda text: did_you_mean(text, words))
 
 
 def _threshold(raw: Any) -> float:

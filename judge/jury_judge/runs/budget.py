@@ -362,6 +362,12 @@ class Spending:
             unrecorded=row.unrecorded(totals),
         )
 
+    def __add__(self, later: Self) -> Self:
+        """What two sessions of a run spent, one after the other; what it would have cost without caches is left out."""
+        names = ("calls", "input_tokens", "output_tokens", "read", "written", "cost", "unknown")
+        summed = {name: getattr(self, name) + getattr(later, name) for name in names}
+        return replace(later, uncached=None, **summed)
+
     @property
     def at_least(self) -> str:
         """`at least ` where more may have been spent."""

@@ -86,6 +86,14 @@ class RunOutcome(NamedTuple):
         stopped = self.interrupted or self.problems or self.short or self.waiting
         return not stopped and self.total is not None and self.lines >= self.total
 
+    def after(self, earlier: "RunOutcome | None") -> "RunOutcome":
+        """This session and the earlier ones of the same command as one; None: there was none."""
+        if earlier is None:
+            return self
+        spent = None if self.spent is None or earlier.spent is None else earlier.spent + self.spent
+        now, seconds = earlier.now + self.now, earlier.seconds + self.seconds
+        return self._replace(before=earlier.before, now=now, seconds=seconds, spent=spent)
+
     @property
     def left_out(self) -> tuple[str, ...]:
         """`unreadable` as lines for people; empty if everything was read."""

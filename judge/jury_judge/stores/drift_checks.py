@@ -1,7 +1,7 @@
 """Baselines of drift checks in a store: the last check of a panel, whether it is fresh enough, and the metrics."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -94,10 +94,12 @@ def standing(
 
 
 def _standing(store: EventStore, panel: Panel, prompts: str, within: str | None, now: int) -> Reason | None:
-    found = [LastDriftCheck.of(facts, facts.foreign) for facts in baselines(store, judged_by(panel, prompts))]
+    every = list(baselines(store, judged_by(panel, prompts)))
+    found = [LastDriftCheck.of(facts, facts.foreign) for facts in every]
     last = max((one for one in found if one is not None), key=lambda one: one.ended_at, default=None)
     if within is not None:
-        _require(last, age_seconds(within), now)
+        imported = sorted(facts.opened.drift_id for facts in every if facts.foreign and LastDriftCheck.of(facts))
+        _require(last, age_seconds(within), now, imported)
     if last is None and panel.final.calibration is None:
         return None
     made_on = None if panel.final.calibration is None else panel.final.calibration.made_on
@@ -122,8 +124,22 @@ def run_standing(store: EventStore, run_id: str, within: str | None = None) -> R
     return standing(store, panels, within)
 
 
-def _require(last: LastDriftCheck | None, seconds: float, now: int) -> None:
-    """Refuse a panel whose last check is older, or found something."""
+def _require(last: LastDriftCheck | None, seconds: float, now: int, imported: Sequence[str]) -> None:
+    """Refuse a panel whose last check is older, or found something.
+
+    Args:
+        last: that counts; None: there is none.
+        seconds: that it may be old.
+        now: in µs since 1970-01-01 UTC.
+        imported: baselines with checks that count for nothing, as they came without a trusted key.
+    """
+    if last is None and imported:
+        raise SettingsRefused(
+            f"{{require_drift_check}}: the drift checks of this panel in this store, of "
+            f"{visible_line(', '.join(imported), 200)}, were imported without a trusted key and count for nothing; "
+            "import the files of the baseline again with jury import --key, as a sealed log exports them",
+            usage=False,
+        )
     if last is None:
         raise SettingsRefused(
             "{require_drift_check}: no drift check of this panel has ended in this store; jury drift baseline makes a "

@@ -191,7 +191,8 @@ def import_stream(
 ) -> int:
     """Add the stream of a run or a baseline, and record that it was imported; how many of its events were added.
 
-    A stream that the store has stays as it is.
+    A stream that the store has stays as it is. Where checks of it came without a trusted key, and the cassette has them
+    all under one, that is recorded too: they count from then on.
 
     Args:
         cassette: as `read_stream_cassette` verified it.
@@ -200,14 +201,22 @@ def import_stream(
     """
     stream = cassette.stream
     here, there = store.read_stream(stream), cassette.events
+    facts: RunFacts | DriftFacts
     if here:
         if len(here) < len(there) or here[len(there) - 1].hash != there[-1].hash:
             raise OtherDebate(
                 f"the store has a {_named(stream)} of its own, or less of it. Import it into another store"
             )
-        return 0
+        if verified_with is None or not isinstance(cassette.facts, DriftFacts):
+            return 0
+        mine = drift_record(here).facts
+        if not 0 < mine.foreign <= len(cassette.facts.checks):
+            return 0
+        there, facts = (), mine
+    else:
+        facts = cassette.facts
     sealed_by = None if cassette.seal is None else _label(read_checkpoint(cassette.seal.note.encode()).origin)
-    key, facts = None if verified_with is None else _label(verified_with), cassette.facts
+    key = None if verified_with is None else _label(verified_with)
     imported: RunImported | DriftImported
     if isinstance(facts, DriftFacts):
         before = 0 if facts.imported is None else facts.imported.number
@@ -215,7 +224,7 @@ def import_stream(
     else:
         imported = RunImported(number=facts.imports + 1, sealed_by=sealed_by, verified_with=key)
     new = (*map(_new, there), encode(imported, recorded_at=clock()))
-    refusal = first_refusal(store.append([Append(stream, new, 0)]))
+    refusal = first_refusal(store.append([Append(stream, new, len(here))]))
     if refusal is not None:
         raise refusal
     return len(there)

@@ -108,7 +108,8 @@ def _assumptions(positions: Positions, setting: Setting, panel: Panel, new: Resu
     if setting.without is not None and (judged or new.total_rounds):
         yield f"{speakers} say the same without {', '.join(setting.without)}"
     if panel.reasoning != positions.opened.panel.reasoning and (judged or new.total_rounds):
-        yield f"{speakers} say the same without the agent's reasoning"
+        shown = " and ".join(["the discussion"] * bool(new.total_rounds) + ["the final judge"] * judged)
+        yield f"the first votes are as recorded; {shown} would be the same without the agent's reasoning"
     if setting.synthetic == "leave_out" and any(map(_synthetic, _up_to(positions, new.total_rounds))):
         yield f"{speakers} say the same without the evaluations that stand in for blocked answers"
     if _maxima(panel) != _maxima(positions.opened.panel):
