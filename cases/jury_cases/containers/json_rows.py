@@ -204,8 +204,10 @@ _MAGIC = {
     b"\x1f\x8b": "gzip data; decompress it first",
     b"PK\x03\x04": "a zip archive; unpack it first",
     b"PAR1": "a Parquet file; convert it to JSONL first",
-    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
-    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
+    **dict.fromkeys((b"\xff\xfe\0\0", b"\0\0\xfe\xff"), "UTF-32 text; save it as UTF-8"),
+    **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "UTF-16 text; save it as UTF-8"),
+    # JSON begins with ASCII, of which every other byte is empty there.
+    **dict.fromkeys((b"{\0", b"[\0", b"\0{", b"\0[", b"\0\0\0"), "UTF-16 or UTF-32 text; save it as UTF-8"),
     **dict.fromkeys((b"%PDF", b"<"), "a PDF, HTML or XML; save what it says as FILE.txt, and name that"),
     **dict.fromkeys((b"\x89PNG", b"\xff\xd8\xff", b"GIF8"), "a picture, which is no case; a row names its pictures"),
 }
