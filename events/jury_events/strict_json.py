@@ -364,6 +364,8 @@ def decode_text(text: str, *, nan_as_null: bool = False) -> Any:
     rest = skip_space(text, end)
     if rest != len(text):
         message = "more text after the JSON value; write one object a line, or a list of objects"
+        if "\r" in text[end:rest]:
+            message = "lines end with a carriage return alone; save the file with line feeds"
         raise JsonRefused(message, RefusalReason.NOT_JSON, rest)
     return value
 

@@ -78,6 +78,7 @@ FILES = {
     "Latin-1 in a document": b'[{"question": "q",\n"response": "\xe9"}]',
     "UTF-16": '{"question": "q"}'.encode("utf-16"),
     "UTF-32": '{"question": "q"}'.encode("utf-32"),
+    "old line ends": b'{"question": "q"}\r{"question": "r"}\r',
     "UTF-16 without its mark": '{"question": "q"}'.encode("utf-16-be"),
     "gzip": b"\x1f\x8b\x08\x00",
     "huge integer": b'{"a": ' + b"9" * 5000 + b"}\n",
