@@ -224,13 +224,13 @@ def test_own_prompts_are_those_of_their_seats() -> None:
     assert (OWN, OWN_JUDGE) == (own["role_prompt/sighted"], own["role_prompt/final"])
 
 
-async def test_a_branch_may_take_another_scale() -> None:
+def test_a_branch_may_take_another_scale() -> None:
     run = held("labels and criteria")
     origin = origin_in(run.store)
     spec = spec_of(origin.panel())
     other = resolve(spec.model_copy(update={"scale": None, "rubric": "standard", "criteria": None}))
     branch = stored(run.store, a_branch(origin, "opened", other, debate_id="other"))
-    assert "completed" == (await execute_branch(run.store, branch)).status
+    assert "completed" == asyncio.run(execute_branch(run.store, branch)).status
     changed = run.store.history("other")
 
     assert scale_digest(origin.panel().panel) != scale_digest(changed.opened.panel)
