@@ -118,7 +118,7 @@ async def test_a_cancelled_run_in_python_raises_for_the_cases_that_were_not_begu
             heard.set()
 
     async with Jury("independent", store=url, observation=Observation(say=say)) as jury:
-        judging = jury.evaluate_many(rows(40), run_id="r", concurrency=1)
+        judging = jury.evaluate_many(rows(1000), run_id="r", concurrency=1)
 
         async def judged() -> None:
             async for one in judging:
@@ -132,7 +132,7 @@ async def test_a_cancelled_run_in_python_raises_for_the_cases_that_were_not_begu
         ):
             await judged()
 
-    assert len(results) < 40
+    assert len(results) < 1000
 
 
 BOUND = 0.4
