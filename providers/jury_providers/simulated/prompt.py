@@ -20,7 +20,7 @@ from jury_events.verdict import REVIEW
 from jury_events.verdict_scale import VERDICTS
 from jury_providers.provider import ModelRequest
 
-BANDS = Bands()
+REVIEW_FROM, PASS_FROM = Bands().review_from, Bands().pass_from
 
 
 THREE_VERDICTS = tuple(verdict.value for verdict in VERDICTS.values())
@@ -40,7 +40,7 @@ class WordScale(NamedTuple):
     def edges(self) -> tuple[float, ...]:
         """The least score of each word but the worst."""
         if self.words == THREE_VERDICTS:
-            return (BANDS.needs_review, BANDS.safe_pass)
+            return (REVIEW_FROM, PASS_FROM)
         return tuple(100 * place / len(self.words) for place in range(1, len(self.words)))
 
     def word(self, score: float) -> str:
@@ -53,11 +53,11 @@ class WordScale(NamedTuple):
 
     def is_favourable(self, word: str) -> bool:
         """Whether it speaks for what is judged."""
-        return self._share(word) >= BANDS.safe_pass
+        return self._share(word) >= PASS_FROM
 
     def is_grave(self, word: str) -> bool:
         """Whether it speaks against what is judged."""
-        return self._share(word) < BANDS.needs_review
+        return self._share(word) < REVIEW_FROM
 
     def confidence(self, score: float) -> float:
         """It grows with the distance from the next edge."""
