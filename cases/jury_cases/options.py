@@ -43,8 +43,8 @@ class CaseOptions:
             A record behind a URI that cannot be read stops the reading in any case.
         has_options: whether who gives the rows can say with options how they are read; else messages name their fields
             alone.
-        form, words, conditions, role_rules: what `format`, `labels`, `where` and `roles` say; None: each row's format
-            is detected.
+        form: what `format` names; None: detected per row.
+        words, conditions, role_rules: what `labels`, `where` and `roles` say.
 
     Raises:
         CaseFileError: an unknown format, part of a case or meaning of a role, an invalid verdict, or a negative number.

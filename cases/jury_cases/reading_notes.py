@@ -59,7 +59,9 @@ class ReadingNotes:
             return
         taken.update(named_columns(row, fields) if fields else ())
         others = row.keys() - READ_UNASKED - form.columns - taken
-        for column in filter(others.__contains__, row):
+        for column in row:  # in its order
+            if column not in others:
+                continue
             counts = self.kept if column in draft.kept else self.unread
             if column in counts or len(counts) < _COLUMNS:
                 counts[column] += 1

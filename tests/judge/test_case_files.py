@@ -176,3 +176,11 @@ def test_any_bytes_are_cases_or_a_case_file_error_on_one_line(content):
 
     assert result
     assert not any("\n" in line for line in result)
+
+
+def test_columns_that_are_not_read_are_named_in_the_order_of_the_row() -> None:
+    columns = ["zeta", "alpha", "mid", "beta", "omega", "gamma", "nu", "delta"]
+    files = CaseFiles(["-"], stdin=BytesIO(jsonl(row(**{name: ["long", "list"] for name in columns}))))
+    list(files)
+
+    assert list(files.notes.unread) == columns
