@@ -3,6 +3,8 @@
 from jury_debate import datamark
 from jury_debate.prompts_1 import line_marks
 
+_OF_WORDS = "⟦"
+
 
 def mark(text: str, marker: str) -> str:
     """`text` with every line marked.
@@ -10,7 +12,7 @@ def mark(text: str, marker: str) -> str:
     Raises:
         ValueError: `marker` is of neither form.
     """
-    return datamark.mark(text, marker) if _marks_words(marker) else line_marks.mark(text, marker)
+    return datamark.mark(text, marker) if marker.startswith(_OF_WORDS) else line_marks.mark(text, marker)
 
 
 def unmark(text: str, marker: str) -> str:
@@ -19,8 +21,4 @@ def unmark(text: str, marker: str) -> str:
     Raises:
         ValueError: `marker` is of neither form.
     """
-    return datamark.unmark(text, marker) if _marks_words(marker) else line_marks.unmark(text, marker)
-
-
-def _marks_words(marker: str) -> bool:
-    return marker.startswith("⟦")
+    return datamark.unmark(text, marker) if marker.startswith(_OF_WORDS) else line_marks.unmark(text, marker)

@@ -1,8 +1,9 @@
 """Panels as users write them, resolved into the panel of a debate."""
 
+import re
 import tomllib
 from collections.abc import Collection
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any, Literal, NamedTuple
@@ -54,17 +55,15 @@ def reads_images(model: str, own_servers: Collection[str] = ()) -> bool:
     """
     if model.partition("/")[0] in own_servers:
         return False
-    known = _known()
-    return _matches(model, known["reading"]) and not _matches(model, known["text_only"])
-
-
-def _matches(model: str, patterns: Collection[str]) -> bool:
-    return any(fnmatchcase(model, pattern) for pattern in patterns)
+    known = _image_models()
+    return known["reading"].match(model) is not None and known["text_only"].match(model) is None
 
 
 @cache
-def _known() -> dict[str, list[str]]:
-    return tomllib.loads((files("jury_debate") / "image_models.toml").read_text(encoding="utf-8"))
+def _image_models() -> dict[str, re.Pattern[str]]:
+    """What matches the names of models that read pictures, and of those that do not though their names look so."""
+    written = tomllib.loads((files("jury_debate") / "image_models.toml").read_text(encoding="utf-8"))
+    return {kind: re.compile("|".join(map(translate, patterns))) for kind, patterns in written.items()}
 
 
 def check_stop(panel: Panel) -> None:
@@ -143,6 +142,9 @@ class SeatSpec(Spec):
     """In place of the panel's."""
     questions: int | None = None
     """1: a simulated decision model. Of other models their provider answers."""
+
+
+_SIMULATED_SEATS = tuple(SeatSpec(model=SIMULATED_MODEL, juror_id=juror_id) for juror_id in SIMULATED_IDS)
 
 
 class SpeakersSpec(Spec):
@@ -335,7 +337,7 @@ def resolve(
         deciding: providers of the panel file whose protocol is one of decision models.
     """
     rules = preset(spec.preset)
-    seats = spec.seats or tuple(SeatSpec(model=SIMULATED_MODEL, juror_id=juror_id) for juror_id in SIMULATED_IDS)
+    seats = spec.seats or _SIMULATED_SEATS
     try:
         judged_by = resolve_scale(spec.scale, spec.task, spec.rubric, spec.criteria, spec.language)
         texts = load_prompts(prompts, spec.language)
@@ -357,7 +359,9 @@ def resolve(
             task=judged_by.task,
             reading=spec.reading,
             least_read=spec.least_read,
-            stop=None if spec.stop is None else _stop(spec.stop, ids),
+            stop=None
+            if spec.stop is None
+            else StopRule(rule=spec.stop.rule, last=spec.stop.last, order=spec.stop.order or ids),
             reasoning=None if spec.reasoning == "show" else spec.reasoning,
             own_family=None if spec.own_family == "warn" else spec.own_family,
         )
@@ -365,15 +369,17 @@ def resolve(
         raise PanelError(first_problem(error)) from error
     role_prompts = {juror: seat.prompt for juror, seat in zip(ids, seats, strict=True) if seat.prompt}
     judge_prompt = spec.final.judge.prompt if spec.final.judge else None
-    resolved = _as_calibrated(ResolvedPanel(panel, role_prompts, judge_prompt, prompts))
-    answers, method = resolved.panel.answers, resolved.panel.final.method
+    resolved = ResolvedPanel(panel, role_prompts, judge_prompt, prompts)
+    if (calibration := panel.final.calibration) is not None:
+        resolved = _as_calibrated(resolved, calibration)
+    answers, method = panel.answers, panel.final.method
     if answers.unsupported != "count" and answers.evidence == "off":
         raise PanelError(f"answers.unsupported: {answers.unsupported} needs evidence; write evidence: asked")
     if answers.unsupported == "halve" and method == "median":
         raise PanelError("answers.unsupported: a median has no half votes; write count or abstain")
     check_scale(panel)
     check_decision_seats(panel, deciding)
-    if panel.own_family == "leave-out" and panel.final.calibration is not None:
+    if panel.own_family == "leave-out" and calibration is not None:
         raise PanelError(
             "own_family: leave-out: a certificate holds for the full panel only; write warn or refuse, or leave "
             "final.calibration out"
@@ -383,10 +389,7 @@ def resolve(
     return resolved
 
 
-def _as_calibrated(resolved: ResolvedPanel) -> ResolvedPanel:
-    calibration = resolved.panel.final.calibration
-    if calibration is None:
-        return resolved
+def _as_calibrated(resolved: ResolvedPanel, calibration: Calibration) -> ResolvedPanel:
     roles, judge = resolved.role_prompts, resolved.judge_prompt
     for version in PROMPTS:
         if prompts_digest(roles, judge, version) == calibration.prompts:
@@ -430,11 +433,16 @@ def _seats(
                 f"roles are {', '.join(ROLE_KEYS)}, and a role of your own needs role_focus"
             )
         model = full_model_name(seat.model)
-        called = _with_room(_put_over(settings, seat.settings), seat.window, settings, seat.settings)
+        called = _put_over(settings, seat.settings, seat.window)
         letter, bare = seat_letter(index), model.partition("/")[2]
         # The same model with another effort is another juror.
         default_id = bare if called.effort is None else f"{bare}-{called.effort}"
-        juror_id = _free(seat.juror_id or default_id, taken)
+        juror_id = wanted = seat.juror_id or default_id
+        number = 1
+        while juror_id in taken:
+            number += 1
+            juror_id = f"{wanted}-{number}"
+        taken.add(juror_id)
         if juror_id == RESERVED_ID:
             raise PanelError(f"seats.{index}.juror_id: {RESERVED_ID!r} names the final judge; choose another id")
         shown = "simulated" if model.startswith("simulated/") else bare
@@ -467,16 +475,6 @@ def _seats(
     return tuple(built)
 
 
-def _free(juror_id: str, taken: set[str]) -> str:
-    """The id, with `-2`, `-3` … if it is taken."""
-    candidate, number = juror_id, 1
-    while candidate in taken:
-        number += 1
-        candidate = f"{juror_id}-{number}"
-    taken.add(candidate)
-    return candidate
-
-
 def _fallbacks(model: str, written: tuple[str, ...] | None) -> tuple[str, ...]:
     """The written ones only: a default could send the case to another vendor.
 
@@ -496,10 +494,6 @@ def _discussion(spec: DiscussionSpec, rules: dict[str, Any], ids: tuple[str, ...
         {"kind": spec.speakers.kind, "base": spec.speakers.base or ids, "seed": spec.speakers.seed}
     )
     return DiscussionRules(**{**rules, **written}, speakers=speakers)
-
-
-def _stop(spec: StopSpec, ids: tuple[str, ...]) -> StopRule:
-    return StopRule(rule=spec.rule, last=spec.last, order=spec.order or ids)
 
 
 def _final(spec: PanelSpec, rules: dict[str, Any], seats: tuple[Seat, ...], own_servers: Collection[str]) -> FinalRules:
@@ -523,22 +517,19 @@ def _judge(
         simulated = all(seat.model.startswith("simulated/") for seat in seats)
         written = JudgeSpec(model="simulated/judge" if simulated else "google/gemini-2.5-pro")
     model = full_model_name(written.model)
-    own = _with_room(_put_over(settings, written.settings), written.window, settings, written.settings)
+    own = _put_over(settings, written.settings, written.window)
     fallbacks = _fallbacks(model, written.fallbacks)
     images = _images(written.images, (model, *fallbacks), own_servers)
     return FinalJudge(model=model, fallbacks=fallbacks, images=images, settings=own, window=written.window)
 
 
-def _put_over(settings: CallSettings, own: CallSettings) -> CallSettings:
-    """`settings`, overridden by the explicit fields of `own`."""
-    return settings.changed(**{name: getattr(own, name) for name in own.model_fields_set})
+def _put_over(settings: CallSettings, own: CallSettings, window: int | None) -> CallSettings:
+    """`settings`, overridden by the explicit fields of `own`.
 
-
-def _with_room(settings: CallSettings, window: int | None, *written: CallSettings) -> CallSettings:
-    """Where `max_output_tokens` is not written, answers of a written window are as long as its requests leave room for.
-
+    Where `max_output_tokens` is not written, answers of a written window are as long as its requests leave room for.
     What is written is checked with the models' windows, before the first call.
     """
-    if window is None or any("max_output_tokens" in one.model_fields_set for one in written):
-        return settings
-    return settings.changed(max_output_tokens=min(settings.max_output_tokens, answer_tokens(window)))
+    fields = own.model_dump(exclude_unset=True)
+    if window is not None and "max_output_tokens" not in settings.model_fields_set | own.model_fields_set:
+        fields["max_output_tokens"] = min(settings.max_output_tokens, answer_tokens(window))
+    return settings.changed(**fields)

@@ -56,11 +56,19 @@ class EvaluationFacts(NamedTuple):
         entries = evaluation.get("evidence")
         if entries is None:
             return None
-        checks = tuple(map(_check, entries))
+        checks: list[QuotationCheck] = []
+        for entry in entries:
+            number, says, seat, result = entry["item"], entry["says"], entry.get("seat"), entry["result"]
+            if says not in _SAYS or result not in RESULTS or not (seat is None or isinstance(seat, str)):
+                raise ValueError("not an entry of evidence")
+            checks.append(QuotationCheck(number, says, seat, result))
         item = evaluation.get("decisive_item")
-        found = not Evidence.SUPPORTING.isdisjoint([one.result for one in checks])
+        for number in [one.item for one in checks] if item is None else [item, *[one.item for one in checks]]:
+            if type(number) is not int or number < 0:  # a bool is no number here
+                raise ValueError("not the number of an item")
         fails = evaluation["verdict"] == FAIL and evaluation.get("synthetic") is not True
-        return cls(checks, None if item is None else _number(item), fails and not found)
+        found = fails and any(one.result in Evidence.SUPPORTING for one in checks)
+        return cls(tuple(checks), item, fails and not found)
 
 
 class SeatEvidence(NamedTuple):
@@ -134,16 +142,3 @@ def evidence_after(
     if juror_id is not None:
         seats_by_id[juror_id] = SeatEvidence(juror_id, evaluation.decisive_item, evaluation.unsupported)
     return EvidenceFacts(**counts, seats=tuple(seats_by_id.values()))
-
-
-def _check(entry: Any) -> QuotationCheck:
-    says, seat, result = entry["says"], entry.get("seat"), entry["result"]
-    if says not in _SAYS or result not in RESULTS or not (seat is None or isinstance(seat, str)):
-        raise ValueError("not an entry of evidence")
-    return QuotationCheck(_number(entry["item"]), says, seat, result)
-
-
-def _number(item: Any) -> int:
-    if type(item) is not int or item < 0:  # a bool is no number here
-        raise ValueError("not the number of an item")
-    return item

@@ -1,6 +1,5 @@
 """Exact arithmetic with floats as their decimal notation, so that sums and thresholds do not drift."""
 
-from collections.abc import Iterable
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 from functools import lru_cache
@@ -15,14 +14,12 @@ def exact(number: float) -> Fraction:
     return Fraction(Decimal(repr(number)))
 
 
-def exact_sum(numbers: Iterable[float]) -> float:
-    """The float nearest to the exact decimal sum (0.1 + 0.2 is 0.3)."""
-    return _sum(tuple(numbers))
-
-
 @lru_cache(maxsize=4096)
-def _sum(numbers: tuple[float, ...]) -> float:
-    """Kept, because the scores of an answer are added up several times."""
+def exact_sum(numbers: tuple[float, ...]) -> float:
+    """The float nearest to the exact decimal sum (0.1 + 0.2 is 0.3).
+
+    Kept, because the scores of an answer are added up several times.
+    """
     if all(-_SMALL < number < _SMALL and number * _PARTS % 1 == 0 for number in numbers):
         # Each is an exact decimal of at most 15 digits, and so is the sum: the usual case.
         return float(sum(numbers))

@@ -224,9 +224,13 @@ class Step(NamedTuple):
     reasoning: bool = False
 
     @property
+    @lru_cache(maxsize=4096)  # noqa: B019  (a step is a small tuple)
     def id(self) -> str:
         """Its id in events and exchanges."""
-        return _step_id(self.round, self.juror_id, reasoning=self.reasoning)
+        if self.juror_id is None:
+            return "final"
+        phase = f"round-{self.round}" if self.round else "reasoning" if self.reasoning else "initial"
+        return f"{phase}/{escape(self.juror_id)}"
 
     @classmethod
     def parse(cls, step_id: str) -> Self:
@@ -243,14 +247,6 @@ class Step(NamedTuple):
 
 
 FINAL = Step(None, None)
-
-
-@lru_cache(maxsize=4096)
-def _step_id(number: int | None, juror_id: str | None, *, reasoning: bool) -> str:
-    if juror_id is None:
-        return "final"
-    phase = f"round-{number}" if number else "reasoning" if reasoning else "initial"
-    return f"{phase}/{escape(juror_id)}"
 
 
 @lru_cache(maxsize=4096)

@@ -80,12 +80,12 @@ def secret_files(environ: Mapping[str, str] | None = None) -> tuple[Path, ...]:
 
 def known_scrubber() -> Scrubber:
     """Removes the secrets of this process's environment."""
-    return _scrubber(known_secrets())
+    return _scrubber(frozenset(os.environ.items()))
 
 
 @lru_cache(maxsize=4)
-def _scrubber(secrets: frozenset[str]) -> Scrubber:
-    return Scrubber(secrets)
+def _scrubber(variables: frozenset[tuple[str, str]]) -> Scrubber:
+    return Scrubber(_known(variables))
 
 
 @lru_cache(maxsize=4)

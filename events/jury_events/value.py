@@ -37,7 +37,7 @@ class Value(BaseModel):
 
     def changed(self, **fields: Any) -> Self:
         """A copy with `fields` replaced, validated again."""
-        return type(self).model_validate({**{name: getattr(self, name) for name in type(self).model_fields}, **fields})
+        return type(self).model_validate({**self.__dict__, **fields})
 
     trusted: ClassVar[Callable[..., Any]]
     """See `trusted` below."""

@@ -150,7 +150,7 @@ def test_the_overall_score_is_the_decimal_sum() -> None:
 
 @given(st.lists(st.floats(0, 100) | st.integers(0, 102_400).map(lambda parts: parts / 1024), max_size=20))
 def test_a_sum_is_the_float_nearest_to_that_of_the_decimals(numbers: list[float]) -> None:
-    assert float(sum((Fraction(repr(number)) for number in numbers), Fraction())) == exact_sum(numbers)
+    assert float(sum((Fraction(repr(number)) for number in numbers), Fraction())) == exact_sum(tuple(numbers))
 
 
 @each_row(

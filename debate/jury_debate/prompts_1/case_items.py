@@ -8,6 +8,7 @@ A juror names an item. People and other tools name a message of the source, whic
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count
 from typing import Literal, NamedTuple
 
@@ -78,8 +79,7 @@ def case_items(case: Case, texts: CaseTexts, pictures: Mapping[str, int], first:
     """
     numbers = count(first)
     return tuple(
-        _ScenarioNumbering(number, scenario, texts, pictures, numbers).items()
-        for number, scenario in enumerate(case.scenarios, start=1)
+        _numbered(number, scenario, texts, pictures, numbers) for number, scenario in enumerate(case.scenarios, start=1)
     )
 
 
@@ -117,7 +117,7 @@ def item_places(scenario: Scenario) -> tuple[ItemPlace, ...]:
         places.append(ItemPlace("question", None))
     if question.expected_behavior is not None:
         places.append(ItemPlace("expected_behavior", None))
-    places += (ItemPlace("transcript", index) for index in range(len(transcript)))
+    places += [ItemPlace("transcript", index) for index in range(len(transcript.items))]
     if response and (last is None or _text(transcript, last) != response):
         places.append(ItemPlace("response", None))
     if execution.error is not None:
@@ -125,47 +125,35 @@ def item_places(scenario: Scenario) -> tuple[ItemPlace, ...]:
     return tuple(places)
 
 
-class _ScenarioNumbering:
-    def __init__(
-        self, number: int, scenario: Scenario, texts: CaseTexts, pictures: Mapping[str, int], numbers: Iterator[int]
-    ) -> None:
-        self._number = number
-        self._scenario = scenario
-        self._texts = texts
-        self._items = _TranscriptItems(scenario.execution.transcript, texts, pictures)
-        self._numbers = numbers
-
-    def items(self) -> ScenarioItems:
-        scenario = self._scenario
-        places = [(next(self._numbers), *place) for place in item_places(scenario)]
-        numbers = {place: number for number, _, place in places if place is not None}
-        apart = {kind: number for number, kind, place in places if place is None}
-        transcript = scenario.execution.transcript
-        return ScenarioItems(
-            self._number,
-            tuple(CaseItem(number, self._number, *self._shown(kind, place, numbers)) for number, kind, place in places),
-            question=apart.get("question") or _number(numbers, scenario.question.prompt, _first_request(transcript)),
-            response=apart.get("response") or _number(numbers, scenario.execution.response, _last_message(transcript)),
-        )
-
-    def _shown(
-        self, kind: Kind, place: int | None, numbers: Mapping[int, int]
-    ) -> tuple[Kind, int | None, str, tuple[str, ...]]:
+def _numbered(
+    number: int, scenario: Scenario, texts: CaseTexts, pictures: Mapping[str, int], numbers: Iterator[int]
+) -> ScenarioItems:
+    question, execution = scenario.question, scenario.execution
+    transcript = execution.transcript
+    written = {
+        "policy": question.policy,
+        "question": question.prompt,
+        "expected_behavior": question.expected_behavior,
+        "response": execution.response,
+        "error": execution.error,
+    }
+    places = [(next(numbers), *place) for place in item_places(scenario)]
+    by_place = {place: item for item, _, place in places if place is not None}
+    apart = {kind: item for item, kind, place in places if place is None}
+    shown, items = _TranscriptItems(transcript, texts, pictures), []
+    for item, kind, place in places:
         if place is not None:
-            return kind, place, *self._items.shown(place, numbers)
-        heading: str = getattr(self._texts, kind)
-        text = self._text_of(kind)
-        return kind, None, heading, (JudgedText(text),) if text else (self._texts.nothing,)
-
-    def _text_of(self, kind: Kind) -> str | None:
-        question, execution = self._scenario.question, self._scenario.execution
-        return {
-            "policy": question.policy,
-            "question": question.prompt,
-            "expected_behavior": question.expected_behavior,
-            "response": execution.response,
-            "error": execution.error,
-        }[kind]
+            heading, lines = shown.shown(place, by_place)
+        else:
+            text = written[kind]
+            heading, lines = getattr(texts, kind), (JudgedText(text),) if text else (texts.nothing,)
+        items.append(CaseItem(item, number, kind, place, heading, lines))
+    return ScenarioItems(
+        number,
+        tuple(items),
+        question=apart.get("question") or _number(by_place, question.prompt, _first_request(transcript)),
+        response=apart.get("response") or _number(by_place, execution.response, _last_message(transcript)),
+    )
 
 
 def _number(numbers: Mapping[int, int], text: str, index: int | None) -> int | None:
@@ -181,21 +169,19 @@ def _text(transcript: Transcript, index: int) -> str:
 
 def _first_request(transcript: Transcript) -> int | None:
     """The first message of a user."""
-    return next(
-        (index for index, item in enumerate(transcript.items) if isinstance(item, Message) and item.kind == "user"),
-        None,
-    )
+    for index, item in enumerate(transcript.items):
+        if isinstance(item, Message) and item.kind == "user":
+            return index
+    return None
 
 
 def _last_message(transcript: Transcript) -> int | None:
     """The last message, if the agent wrote it."""
-    last = next(
-        (index for index in reversed(range(len(transcript))) if isinstance(transcript.items[index], Message)), None
-    )
-    if last is None:
-        return None
-    item = transcript.items[last]
-    return last if isinstance(item, Message) and item.kind == "assistant" and item.origin == "model" else None
+    for index in reversed(range(len(transcript.items))):
+        item = transcript.items[index]
+        if isinstance(item, Message):
+            return index if item.kind == "assistant" and item.origin == "model" else None
+    return None
 
 
 class _TranscriptItems:
@@ -388,8 +374,7 @@ def marker_of(marking: Marking, sign: str) -> Callable[[str], str]:
     Args:
         sign: of the debate, of the form that the marking has.
     """
-    mark = line_marks.mark if marking == "lines" else datamark.mark
-    return lambda text: mark(text, sign)
+    return partial(line_marks.mark, sign=sign) if marking == "lines" else partial(datamark.mark, marker=sign)
 
 
 def render_case(

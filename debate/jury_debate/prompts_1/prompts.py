@@ -263,7 +263,12 @@ def _system(
         system.jury,
         task=task or known.task,
         reading=system.reading_lines if marking == "lines" else system.reading_words,
-        verdicts=_verdicts(language, shown),
+        # Outcomes are not shown: what follows from a verdict is no reason for one.
+        verdicts=fill(
+            system.verdicts,
+            labels="\n".join([fill(system.label, id=label.id, meaning=label.meaning) for label in shown.labels]),
+            choice=system.no_doubt if shown.in_doubt is None else fill(system.in_doubt, label=shown.in_doubt),
+        ),
         scores=_scores(language, rubric),
         answer_format=fill(
             system.answer_format,
@@ -274,14 +279,6 @@ def _system(
             evidence=f"{system.evidence_format}\n" if evidence else "",
         ),
     )
-
-
-def _verdicts(language: str, scale: VerdictScale) -> str:
-    """The labels with their meanings. Outcomes are not shown: what follows from a verdict is no reason for one."""
-    system = load_prompts(language).texts.system
-    lines = (fill(system.label, id=label.id, meaning=label.meaning) for label in scale.labels)
-    choice = system.no_doubt if scale.in_doubt is None else fill(system.in_doubt, label=scale.in_doubt)
-    return fill(system.verdicts, labels="\n".join(lines), choice=choice)
 
 
 def _scores(language: str, rubric: Rubric) -> str:

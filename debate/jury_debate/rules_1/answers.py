@@ -182,16 +182,18 @@ def check_ballot(members: dict[str, Any], spec: AnswerSpec) -> None:
         refuse(RefusalReason.WRONG_BALLOT, "ballot: not the ballot id that this juror was given")
 
 
-def shows_ballot(text: str, spec: AnswerSpec) -> bool:
+def shows_ballot(text: str, ballot: str) -> bool:
     """Whether a text contains the ballot id, with any separators, line breaks or other scripts between its characters.
 
     A ballot is 80 random bits: no text spells one by chance.
     """
-    return _holds(text, _letters(spec.ballot))
-
-
-def _holds(text: str, letters: bytes) -> bool:
+    letters = _ballot_letters(ballot)
     return bool(letters) and letters in _letters(text)
+
+
+@lru_cache(maxsize=4096)
+def _ballot_letters(ballot: str) -> bytes:
+    return _letters(ballot)
 
 
 def _letters(text: str) -> bytes:
@@ -273,7 +275,7 @@ def _prose(value: Any, where: str) -> str:
 
 def _scores(value: Any, rubric: Rubric) -> Scores:
     typed(value, "scores", dict, "an object")
-    check_fields(value, list(rubric.names), "scores")
+    check_fields(value, rubric.names, "scores")
     points = [
         _points(dimension.name, number(value[dimension.name], f"scores.{dimension.name}", dimension.maximum))
         for dimension in rubric.dimensions
@@ -348,9 +350,8 @@ def _answer_of(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
     A statement that is not asked for is passed over: schemas of providers cannot forbid it, and peers never see it.
     """
     check_fields(members, _fields(asked=bool(spec.rubric.asked), evidence=spec.evidence is not None), "")
-    letters = _letters(spec.ballot)
     for name in ("rationale", "statement"):
-        if _holds(str(members.get(name, "")), letters):
+        if shows_ballot(str(members.get(name, "")), spec.ballot):
             refuse(RefusalReason.BALLOT_SHOWN, f"{name}: holds the ballot id, which stands in ballot and nowhere else")
     if not spec.statement and not isinstance(members["statement"], str | None):
         refuse(RefusalReason.WRONG_TYPE, "statement: must be a string or null")
@@ -387,14 +388,14 @@ def _with_evidence(answer: ParsedAnswer, members: dict[str, Any], spec: AnswerSp
 def entry_of(entry: Any, where: str, spec: AnswerSpec) -> Quotation:
     """A quotation, or a refusal."""
     typed(entry, where, dict, "an object")
-    check_fields(entry, list(ENTRY_FIELDS), where)
+    check_fields(entry, ENTRY_FIELDS, where)
     quote = string(entry["quote"], f"{where}.quote")
     if not SHORTEST_QUOTE <= len(quote) <= LONGEST_QUOTE:
         refuse(
             RefusalReason.OUT_OF_RANGE,
             f"{where}.quote: {len(quote)} characters; {SHORTEST_QUOTE} to {LONGEST_QUOTE} are taken",
         )
-    if shows_ballot(quote, spec):
+    if shows_ballot(quote, spec.ballot):
         refuse(
             RefusalReason.BALLOT_SHOWN, f"{where}.quote: holds the ballot id, which stands in ballot and nowhere else"
         )
@@ -410,7 +411,7 @@ def entry_of(entry: Any, where: str, spec: AnswerSpec) -> Quotation:
 
 def criterion_of(value: Any, where: str, spec: AnswerSpec) -> str | None:
     """A dimension of the rubric or None, or a refusal."""
-    return _one_of_or_null(value, where, [one.name for one in spec.rubric.asked])
+    return _one_of_or_null(value, where, spec.rubric.names if spec.rubric.asked else ())
 
 
 def item_of(value: Any, where: str) -> int:

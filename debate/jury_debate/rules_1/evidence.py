@@ -19,7 +19,6 @@ from jury_debate.reading.shown_record import ShownRecord
 from jury_debate.rules_1.quotations import Found, SearchedItems, SearchedText
 from jury_debate.step_outcome import CheckedQuotations, ParsedAnswer, Quotation
 from jury_events.evidence import Evidence, EvidenceResult, EvidenceSpan
-from jury_events.parts import PartRef
 from jury_events.value import trusted
 
 _HEADING = re.compile(r"(?:\[([0-9]{1,7})\] |【([0-9]{1,7})】)")
@@ -38,9 +37,8 @@ def searched_items(case: bytes, policy: bytes | None, marker: str) -> SearchedIt
 
 def said_text(blocks: tuple[bytes, ...], marker: str) -> SearchedText:
     """What a seat said, in all the blocks of it that were shown: their marked lines, joined by line breaks."""
-    lines = [
-        line for block in blocks for line in block.decode("utf-8", "replace").split("\n") if _is_marked(line, marker)
-    ]
+    sign = f"{marker} "
+    lines = [line for block in blocks for line in block.decode("utf-8", "replace").split("\n") if line.startswith(sign)]
     return SearchedText(unmark("\n".join(lines), marker) if lines else "")
 
 
@@ -51,14 +49,10 @@ def undisplayed(quote: str, marker: str) -> str:
     return unmark("\n".join(lines), marker)
 
 
-def _is_marked(line: str, marker: str) -> bool:
-    return line.startswith(f"{marker} ")
-
-
 def _marked_items(text: str, marker: str) -> Iterator[tuple[int, str]]:
-    number, lines = None, list[str]()
+    number, lines, sign = None, list[str](), f"{marker} "
     for line in text.split("\n"):
-        if _is_marked(line, marker):
+        if line.startswith(sign):
             lines.append(line)
             continue
         heading = _HEADING.match(line)
@@ -136,10 +130,7 @@ class ShownEvidence:
         return "not_found", None
 
     def _said(self, seat: SeatSaid) -> SearchedText:
-        return said_text(tuple(self._bytes(text) for text in seat.peer_texts), self._spec.marker)
-
-    def _bytes(self, ref: PartRef) -> bytes:
-        return self._content(ref.part)
+        return said_text(tuple(self._content(text.part) for text in seat.peer_texts), self._spec.marker)
 
 
 def _first(look: Callable[[str], Found | None], forms: Iterable[str]) -> Found | None:

@@ -70,7 +70,7 @@ def _finding(value: Any, where: str, spec: AnswerSpec) -> GivenFinding:
         refuse(RefusalReason.TOO_LONG, f"{where}.text: {len(text)} characters; at most {LONGEST_FINDING} are taken")
     if is_blank(text):
         refuse(RefusalReason.EMPTY_TEXT, f"{where}.text: says nothing")
-    if shows_ballot(text, spec):
+    if shows_ballot(text, spec.ballot):
         refuse(
             RefusalReason.BALLOT_SHOWN, f"{where}.text: holds the ballot id, which stands in ballot and nowhere else"
         )

@@ -111,17 +111,36 @@ def open_debate(
         operator_policy=operator_policy,
     )
     pieces = texts.by_name()
-    return _opening_event(
-        case,
-        panel,
-        pieces,
-        texts.reading,
+    known = provenance(case)
+    images_seen = any(place.images for place in panel.seats_and_judge)
+    return DebateOpened(
         debate_id=debate_id,
         run_id=run_id,
-        secret=secret,
-        parts=parts,
+        case_id=case.case_id,
         submission_id=submission_id,
-        prompts_version=prompts_version,
+        label=case.label,
+        metadata=case.metadata,
+        tags=case.tags,
+        cluster=case.cluster,
+        agent_cost=case.agent_cost,
+        scenarios=case.scenario_ids,
+        panel=panel,
+        rules=RULES_VERSION,
+        prompts=prompts_version,
+        simulated=all(model.startswith("simulated/") for model in panel.models),
+        security_gate_records=len(case.security_gate_records),
+        agent_card_records=len(case.agent_card_records),
+        omissions=case.omissions(images_seen=images_seen),
+        case=parts.make(case.to_part()),
+        images=tuple(
+            ImageRef(media_type=image.media_type, content=parts.make(image.content))
+            for image in (case.images if images_seen else ())
+        ),
+        secret=parts.make(secret),
+        pieces=tuple([trusted(NamedPart)(name=name, text=parts.make(text)) for name, text in pieces.items()]),
+        provenance=None if known is None else parts.make(known),
+        reading=texts.reading,
+        asking=asking_plan(panel, debate_id, case.scenario_ids),
     )
 
 
@@ -150,6 +169,8 @@ class _PromptTexts:
         operator_policy: str | None,
     ) -> None:
         self._policy = operator_policy if operator_policy and has_policy(case, operator_policy) else None
+        self._first = 1 if self._policy is None else 2
+        """The number of the first item of the case."""
         whole = case if self._policy is None else without_policy(case, self._policy)
         self._case = whole if panel.reasoning is None else without_reasoning(whole)
         self._panel = panel
@@ -178,9 +199,12 @@ class _PromptTexts:
             for index, seat in enumerate(panel.seats)
             if seat.questions is None
         }
-        behind = {"instruction/initial": turns.initial_instruction + self._tools_piece()}
+        records, tools = len(self._case.security_gate_records) + len(self._case.agent_card_records), ""
+        if tools_offered(panel, records):
+            tools = "\n\n" + self._prompts.tools_instruction(tool_names(opinions=False))
+        behind = {"instruction/initial": turns.initial_instruction + tools}
         if self._reasoning:
-            behind["instruction/reasoning"] = turns.reasoning_instruction + self._tools_piece()
+            behind["instruction/reasoning"] = turns.reasoning_instruction + tools
         behind |= {ROLE_PROMPT + juror_id: prompt for juror_id, prompt in self._role_prompts.items()}
         if self._judge_prompt is not None:
             behind[JUDGE_ROLE_PROMPT] = self._judge_prompt
@@ -248,11 +272,6 @@ class _PromptTexts:
         }
         return tuple(shown.get(image.digest, 0) for image in self._case.images)
 
-    @property
-    def _first(self) -> int:
-        """The number of the first item of the case."""
-        return 1 if self._policy is None else 2
-
     def _seat(self, index: int) -> str:
         seat = self._panel.seats[index]
         role = self._prompts.role(seat.role)
@@ -270,12 +289,6 @@ class _PromptTexts:
     def _questions(self, seat: Seat) -> bytes:
         numbers = scenario_numbers(tuple(one.scenario_id for one in self._case.scenarios))
         return questions_piece(self._panel, seat, numbers, self._role_prompts.get(seat.juror_id))
-
-    def _tools_piece(self) -> str:
-        case = self._case
-        if not tools_offered(self._panel, len(case.security_gate_records) + len(case.agent_card_records)):
-            return ""
-        return "\n\n" + self._prompts.tools_instruction(tool_names(opinions=False))
 
     def _case_piece(self, *, images: bool = False) -> str:
         """The case, then its records: a summary of them, or all of them in `inline` mode.
@@ -306,55 +319,3 @@ class _PromptTexts:
 
     def _records(self, heading: str, records: Sequence[ArtifactRecord]) -> list[str]:
         return [heading, mark("\n".join(record.content for record in records), self._sign)] if records else []
-
-
-def _opening_event(
-    case: Case,
-    panel: Panel,
-    pieces: Mapping[str, str | bytes],
-    reading: ReadingPlan | None,
-    *,
-    debate_id: str,
-    run_id: str | None,
-    secret: bytes,
-    parts: PartMaker,
-    submission_id: str | None,
-    prompts_version: int,
-) -> DebateOpened:
-    """The event with the texts that prompts are joined from.
-
-    Args:
-        submission_id: the caller's name.
-        prompts_version: as in `Rules.open_debate`.
-    """
-    known = provenance(case)
-    images_seen = any(place.images for place in panel.seats_and_judge)
-    return DebateOpened(
-        debate_id=debate_id,
-        run_id=run_id,
-        case_id=case.case_id,
-        submission_id=submission_id,
-        label=case.label,
-        metadata=case.metadata,
-        tags=case.tags,
-        cluster=case.cluster,
-        agent_cost=case.agent_cost,
-        scenarios=case.scenario_ids,
-        panel=panel,
-        rules=RULES_VERSION,
-        prompts=prompts_version,
-        simulated=all(model.startswith("simulated/") for model in panel.models),
-        security_gate_records=len(case.security_gate_records),
-        agent_card_records=len(case.agent_card_records),
-        omissions=case.omissions(images_seen=images_seen),
-        case=parts.make(case.to_part()),
-        images=tuple(
-            ImageRef(media_type=image.media_type, content=parts.make(image.content))
-            for image in (case.images if images_seen else ())
-        ),
-        secret=parts.make(secret),
-        pieces=tuple([trusted(NamedPart)(name=name, text=parts.make(text)) for name, text in pieces.items()]),
-        provenance=None if known is None else parts.make(known),
-        reading=reading,
-        asking=asking_plan(panel, debate_id, case.scenario_ids),
-    )

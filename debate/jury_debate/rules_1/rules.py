@@ -348,20 +348,16 @@ def conversation(assignment: Assignment, parts: PartRegistry) -> Conversation:
     """See `Rules.conversation`: which one asks a step depends on how the step reads the record."""
     if assignment.spec.decision is not None:
         return DecisionConversation(assignment, parts)
+    reads_first = assignment.step.juror_id is not None and not assignment.step.round
     match assignment.reading:
         case None:
             return EvaluationConversation(assignment, parts)
-        case reading if reading.mode == "cited" or (reading.mode == "whole" and not _is_first(assignment)):
+        case reading if reading.mode == "cited" or (reading.mode == "whole" and not reads_first):
             return CitedConversation(assignment, parts)
         case reading if reading.mode == "tools":
             return ToolReadingConversation(assignment, parts)
         case _:
             return ReadingConversation(assignment, parts)
-
-
-def _is_first(assignment: Assignment) -> bool:
-    """Whether a seat reads the record for the first time."""
-    return assignment.step.juror_id is not None and not assignment.step.round
 
 
 def answer_schema(

@@ -1,5 +1,7 @@
 """How each step is asked: what is the same for the panel, the case, the seat, the turn; and what it shows of others."""
 
+from itertools import chain
+
 from jury_debate.assignment import (
     CASE_WITH_IMAGES,
     OPERATOR_POLICY,
@@ -51,9 +53,9 @@ def assign(state: DebateState, step: Step, signs: DebateSigns) -> Assignment:
     visible = _visible_evaluations(state, step)
     records = step.juror_id is not None and tools_offered(panel, _records(state))
     reading = _reading(state, step, visible, case, reasoning=reasoning, images=images, place=place, records=records)
-    of_record = (case, reasoning) if reading.mode == "whole" else (_guides(reading),)
-    blocks = [*((one,) for one in policy), *filter(None, of_record)]
-    before = tuple(ref for block in blocks for ref in block)
+    guide = () if reading.guide is None else (reading.guide,)
+    blocks = [block for block in (policy, *((case, reasoning) if reading.mode == "whole" else (guide,))) if block]
+    before = tuple(chain.from_iterable(blocks))
     user = CallMessage(
         "user",
         (*before, *_turn(state, step, visible)),
@@ -76,10 +78,6 @@ def assign(state: DebateState, step: Step, signs: DebateSigns) -> Assignment:
 
 def _records(state: DebateState) -> int:
     return state.debate.security_gate_records + state.debate.agent_card_records
-
-
-def _guides(reading: ReadingSpec) -> tuple[PartRef, ...]:
-    return () if reading.guide is None else (reading.guide,)
 
 
 def _case(state: DebateState, place: Seat | FinalJudge) -> tuple[tuple[PartRef, ...], tuple[ImageRef, ...]]:
@@ -114,15 +112,17 @@ def _reading(
     """How a step reads the record: as planned, else all of it, which may turn out to be too long."""
     plan = state.debate.reading
     planned = None if plan is None else plan.of(step.juror_id)
-    made = [entry.evaluation for entry in state.evaluations if entry.juror_id == step.juror_id]
-    earlier = next((one.reading for one in reversed(made) if one.reading is not None), None)
-    # What stands in for a blocked answer was not made by one who has read.
-    read_before = any(not one.synthetic for one in made)
+    earlier, read_before = None, False
+    for entry in state.evaluations:
+        if entry.juror_id == step.juror_id:
+            earlier = entry.evaluation.reading or earlier
+            # What stands in for a blocked answer was not made by one who has read.
+            read_before = read_before or not entry.evaluation.synthetic
     whole = ReadingSpec(
         "whole",
         (*case, *reasoning),
         None,
-        cited=_cited(visible),
+        cited=_cited(visible) if visible else (),
         images=images,
         least_read=_least_read(state, place),
         records=records,

@@ -40,7 +40,7 @@ class WordScale(NamedTuple):
     def edges(self) -> tuple[float, ...]:
         """The least score of each word but the worst."""
         if self.words == THREE_VERDICTS:
-            return (BANDS.review_from, BANDS.pass_from)
+            return (BANDS.needs_review, BANDS.safe_pass)
         return tuple(100 * place / len(self.words) for place in range(1, len(self.words)))
 
     def word(self, score: float) -> str:
@@ -53,11 +53,11 @@ class WordScale(NamedTuple):
 
     def is_favourable(self, word: str) -> bool:
         """Whether it speaks for what is judged."""
-        return self._share(word) >= BANDS.pass_from
+        return self._share(word) >= BANDS.safe_pass
 
     def is_grave(self, word: str) -> bool:
         """Whether it speaks against what is judged."""
-        return self._share(word) < BANDS.review_from
+        return self._share(word) < BANDS.needs_review
 
     def confidence(self, score: float) -> float:
         """It grows with the distance from the next edge."""
