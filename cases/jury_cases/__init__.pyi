@@ -1,5 +1,5 @@
-from jury_cases.artifact_hosts import parse_hosts as parse_hosts
 from jury_cases.artifact_sources import ArtifactSources as ArtifactSources
+from jury_cases.artifact_sources import parse_hosts as parse_hosts
 from jury_cases.case_files import CaseFiles as CaseFiles
 from jury_cases.case_files import example_path as example_path
 from jury_cases.case_files import load_example as load_example

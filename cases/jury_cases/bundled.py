@@ -5,7 +5,7 @@ A head is looked at for every row, so it is read without the rest: lines such as
 
 import re
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 FORMAT_FILES = "formats/files"
 MESSAGE_FORMATS = "transcripts/message_formats"
@@ -14,9 +14,10 @@ MESSAGE_FORMATS = "transcripts/message_formats"
 @cache
 def bundled_texts(folder: str) -> dict[str, str]:
     """The texts of the files of a folder of this package, by their names."""
-    place = files(__package__).joinpath(folder)
-    names = sorted([one.name for one in place.iterdir() if one.name.endswith(".yaml")])
-    return {name[:-5]: place.joinpath(name).read_text(encoding="utf-8") for name in names}
+    texts = {}
+    for one in sorted((Path(__file__).parent / folder).glob("*.yaml")):
+        texts[one.stem] = one.read_text(encoding="utf-8")
+    return texts
 
 
 def words_at(text: str, key: str) -> tuple[str, ...]:

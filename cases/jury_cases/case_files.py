@@ -22,12 +22,11 @@ from jury_cases.errors import CaseFileError
 from jury_cases.file_cases import FileCase, at_place, file_cases
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.registry import format_of, rows_path
-from jury_cases.joined_rows import joined_rows
+from jury_cases.kept_rows import SeenIds, joined_rows
 from jury_cases.labels import Labels, UnknownLabel, label_word, seen
 from jury_cases.omissions import UnreadableRows
 from jury_cases.options import EVERY_CASE, CaseOptions
 from jury_cases.reading_notes import ReadingNotes
-from jury_cases.seen_ids import SeenIds
 from jury_cases.transcripts.authors import SeenRoles
 from jury_events.case import Case
 from jury_events.panel import Language
@@ -88,6 +87,8 @@ class CaseFiles:
         self.notes = ReadingNotes()
         self.unreadable = UnreadableRows(skip=options.skip_unreadable)
         self.policy = options.policy
+        leave_out = self.unreadable.leave_out
+        self._selection = RowSelection(options.rows, options.split, rows_path, leave_out, self._is_known)
 
     @property
     def labels(self) -> Labels:
@@ -142,7 +143,7 @@ class CaseFiles:
         """
         from jury_cases.proposal import propose
 
-        return propose(row.data for row in read_rows(self._paths[:1], self._selection(), stdin=self._stdin))
+        return propose(row.data for row in read_rows(self._paths[:1], self._selection, stdin=self._stdin))
 
     def reading_as(self, content: Mapping[str, Any]) -> "CaseFiles":
         """The same files, read by the content of a format file."""
@@ -183,7 +184,7 @@ class CaseFiles:
         if (drawn := self._sampled) is not None:
             last = max(drawn, default=-1)
             named = (one for number, one in enumerate(islice(named, last + 1)) if number in drawn)
-        lists = ([one] for one in named) if skip is None else batches(named, lambda one: one.row.size)
+        lists = batches(named, most=1) if skip is None else batches(named, lambda one: one.row.size)
         for batch in lists:
             skipped = () if skip is None else skip([one.case_id for one in batch])
             for one in batch:
@@ -212,7 +213,7 @@ class CaseFiles:
         stdin = self._stdin
         if stdin is not None and stdin.seekable():
             stdin = io.BufferedReader(SharedStream(stdin, self._lock))
-        rows = joined_rows(read_rows(self._paths, self._selection(), stdin=stdin), self.unreadable)
+        rows = joined_rows(read_rows(self._paths, self._selection, stdin=stdin), self.unreadable)
         with closing(SeenIds()) as ids:
             for found in file_cases(rows, options.form, self.unreadable):
                 try:
@@ -223,7 +224,7 @@ class CaseFiles:
                 except CaseFileError as error:
                     self.unreadable.leave_out(error)
                     continue
-                if options.admits_id(found.case_id) if found.case is None else options.admits(found.case):
+                if options.admits(found.case_id, found.case):
                     yield found
 
     def _read(self, found: FileCase) -> Case:
@@ -238,10 +239,6 @@ class CaseFiles:
             case = case_of_draft(draft, found.data, options, found.default_id, refuse_labels=False)
         found.case = case.model_copy(update={"position": found.row.position})
         return found.case
-
-    def _selection(self) -> RowSelection:
-        options = self._options
-        return RowSelection(options.rows, options.split, rows_path, self.unreadable.leave_out, self._is_known)
 
     def _is_known(self, row: Any) -> bool:
         """Whether a row has a format of its own."""

@@ -16,9 +16,9 @@ from jury_cases.case_outlines import Fetch
 from jury_cases.containers.row import FileRow
 from jury_cases.errors import ArtifactSourceError, CaseFileError
 from jury_cases.formats.registry import AskedFormat
+from jury_cases.kept_rows import SeenIds
 from jury_cases.labels import Labels
 from jury_cases.options import CaseOptions
-from jury_cases.seen_ids import SeenIds
 from jury_events.case import Case
 from jury_events.errors import SettingError
 from jury_events.verdict_scale import VerdictScale

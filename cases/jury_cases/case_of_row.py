@@ -18,7 +18,7 @@ from jury_cases.transcripts.builder import TranscriptBuilder, begins_with_though
 from jury_cases.transcripts.chat import read_message
 from jury_cases.transcripts.json_values import json_kind
 from jury_cases.transcripts.reading import first_prompt, is_message, last_answer, split_system
-from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
+from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, Image, QuestionSpec, Scenario
 from jury_events.decisive import SCALE_LABEL
 from jury_events.errors import EventError
 from jury_events.text import condensed, visible_line
@@ -65,7 +65,7 @@ def draft_of(row: Any, options: CaseOptions, form: Format | None = None) -> Case
             _take_metadata(draft, row, fields)
     if draft.built is not None:
         refuse_unanswered(draft, row, fields)
-        if options.role_rules:
+        if options.roles:
             draft.roles.add(draft.built.authors, draft.built.reassign(options.role_rules))
     return draft
 
@@ -121,7 +121,10 @@ def case_of_draft(
     else:
         scenarios, drafts = _scenarios(draft, draft.scenarios, options)
     # The pictures of all scenarios within the limits of a request; the others stay attachments, not shown.
-    images = {image.digest: image for one in drafts if one.built is not None for image in one.built.images}
+    images: dict[str, Image] = {}
+    for one in drafts:
+        if one.built is not None:
+            images |= {image.digest: image for image in one.built.images}
     label = None if draft.label is None else options.words.position(draft.label, refuse=refuse_labels)
     metadata = metadata_of(draft.metadata) if draft.metadata else {}
     if not (draft.decisive_message is None and draft.decisive_agent is None):
@@ -189,7 +192,7 @@ def _scenarios(draft: CaseDraft, listed: Any, options: CaseOptions) -> tuple[tup
     for index, item in enumerate(listed):
         try:
             drafts.append(one := read_own_row(item))
-            if options.role_rules and one.built is not None:
+            if options.roles and one.built is not None:
                 draft.roles.add(one.built.authors, one.built.reassign(options.role_rules))
             built.append(_scenario(one, item, options, f"scenario-{index + 1}"))
         except CaseFileError as error:
@@ -266,9 +269,9 @@ def _question(
         written = {"prompt": written}
     if not isinstance(written, dict):
         raise CaseFileError(f"question: must be text or an object with a prompt, not {json_kind(written)}")
-    spec = {name: value for name, value in written.items() if name != "reference"}
-    if spec.get("expected_behavior") is None and written.get("reference") is not None:
-        spec["expected_behavior"] = written["reference"]
+    spec = dict(written)
+    if (reference := spec.pop("reference", None)) is not None and spec.get("expected_behavior") is None:
+        spec["expected_behavior"] = reference
     for part in ("policy", "expected_behavior"):
         value = getattr(draft, part)
         if value is not None and (part in options.fields or spec.get(part) is None):

@@ -50,13 +50,13 @@ def outlined(cases: Iterable[Case], skip: Skip) -> Iterator[Case | str]:
 
 
 def batches(
-    items: Iterable[T], size: Callable[[T], int] = lambda _item: 0, *, first: int = BATCH, most: int = MOST
+    items: Iterable[T], size: Callable[[T], int] | None = None, *, first: int = BATCH, most: int = MOST
 ) -> Iterator[list[T]]:
     """Items in lists that grow twofold; an error of the iterator is raised after the items before it.
 
     Args:
         items: are drawn as they are needed.
-        size: of an item, in bytes.
+        size: of an item, in bytes; None: not known.
     """
     full = min(first, most)
     batch: list[T] = []
@@ -64,7 +64,7 @@ def batches(
     try:
         for one in items:
             batch.append(one)
-            total += size(one)
+            total += 0 if size is None else size(one)
             if len(batch) >= full or total >= BATCH_BYTES:
                 yield batch
                 batch, total, full = [], 0, min(2 * full, most)

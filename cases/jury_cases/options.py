@@ -43,6 +43,8 @@ class CaseOptions:
             A record behind a URI that cannot be read stops the reading in any case.
         has_options: whether who gives the rows can say with options how they are read; else messages name their fields
             alone.
+        form, words, conditions, role_rules: what `format`, `labels`, `where` and `roles` say; None: each row's format
+            is detected.
 
     Raises:
         CaseFileError: an unknown format, part of a case or meaning of a role, an invalid verdict, or a negative number.
@@ -64,47 +66,30 @@ class CaseOptions:
     limit: int | None = None
     skip_unreadable: bool = False
     has_options: bool = True
+    form: Format | None = field(init=False, compare=False)
+    words: Labels = field(init=False, compare=False)
+    conditions: tuple[Condition, ...] = field(init=False, compare=False)
+    role_rules: RoleRules = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_targets(self.fields)
-        _ = self.conditions, self.words, self.role_rules, self.form  # what they refuse is refused now
+        if self.fields:
+            check_targets(self.fields)
+        vars(self).update(  # it is frozen
+            conditions=tuple([parse_condition(one) if isinstance(one, str) else one for one in self.where]),
+            words=self.labels if isinstance(self.labels, Labels) else labels_of(self.labels),
+            role_rules=RoleRules(self.roles),
+            form=None if self.format is None else asked_format(self.format),
+        )
         if self.limit is not None and self.limit < 0:
             raise CaseFileError(f"the limit {self.limit} is negative; it counts cases from 0 up")
         if self.sample is not None and self.sample < 0:
             raise CaseFileError(f"the sample {self.sample} is negative; it counts cases from 0 up")
 
-    @cached_property
-    def form(self) -> Format | None:
-        """The format of all rows; None: detected per row."""
-        return None if self.format is None else asked_format(self.format)
-
-    @cached_property
-    def role_rules(self) -> RoleRules:
-        """What the roles of messages are."""
-        return RoleRules(self.roles)
-
-    @cached_property
-    def words(self) -> Labels:
-        """The verdicts of label words."""
-        return self.labels if isinstance(self.labels, Labels) else labels_of(self.labels)
-
-    @cached_property
-    def conditions(self) -> tuple[Condition, ...]:
-        """The conditions of `where`."""
-        return tuple([parse_condition(one) if isinstance(one, str) else one for one in self.where])
-
-    def admits(self, case: Case) -> bool:
-        """Whether a case is selected by `where` and `case_ids`."""
-        return self.admits_id(case.case_id) and (not self.conditions or admitted(self.conditions, fields_of(case)))
-
-    @property
-    def chooses(self) -> bool:
-        """Whether some cases are not selected: by their ids or by conditions."""
-        return bool(self.case_ids or self.where)
-
-    def admits_id(self, case_id: str) -> bool:
-        """Whether a case is selected by `case_ids`."""
-        return not self.case_ids or self._ids.fullmatch(case_id) is not None
+    def admits(self, case_id: str, case: Case | None) -> bool:
+        """Whether a case is selected by `case_ids`, and by `where` if it is read already."""
+        if self.case_ids and self._ids.fullmatch(case_id) is None:
+            return False
+        return case is None or not self.conditions or admitted(self.conditions, fields_of(case))
 
     @cached_property
     def _ids(self) -> re.Pattern[str]:

@@ -9,9 +9,9 @@ import jmespath
 import yaml
 
 from jury_cases.columns import AUTOMATIC, snake_case
-from jury_cases.formats.exchanges import sides_of
 from jury_cases.formats.format import Format
 from jury_cases.formats.format_files import declared_format
+from jury_cases.formats.message_lists import sides_of
 from jury_cases.formats.plain_rows import ABOUT_WORDS, EXPECTED_WORDS, QUESTIONS, could_answer, is_expected, words_of
 from jury_cases.proposed_lists import (
     SIDES,

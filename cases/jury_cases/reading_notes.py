@@ -42,7 +42,7 @@ class ReadingNotes:
         row, form = found.data, found.form
         self.formats[form.name] += 1
         self.changes.update(found.changes)
-        if self.role_rules:
+        if self.role_rules.targets:
             self.roles.merge(draft.roles)
         if draft.label is not None and (word := label_word(draft.label)) is not None:
             self.labels[word] += 1
@@ -58,14 +58,15 @@ class ReadingNotes:
         if form.columns is None or not isinstance(row, dict):
             return
         taken.update(named_columns(row, fields) if fields else ())
-        for column in row.keys() - READ_UNASKED - form.columns - taken:
+        others = row.keys() - READ_UNASKED - form.columns - taken
+        for column in filter(others.__contains__, row):
             counts = self.kept if column in draft.kept else self.unread
             if column in counts or len(counts) < _COLUMNS:
                 counts[column] += 1
 
     def unmatched_roles(self) -> tuple[str, ...]:
         """A line for each rule for roles that matched nothing so far."""
-        return tuple(self.roles.unmatched(self.role_rules)) if self.role_rules else ()
+        return tuple(self.roles.unmatched(self.role_rules))
 
     def lines(self) -> Iterator[str]:
         """What the source has not, and unread columns with a similar known name, as lines for people."""

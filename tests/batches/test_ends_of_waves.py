@@ -93,6 +93,17 @@ async def test_one_pass_begins_those_of_the_listed_debates_that_the_budget_cover
     assert "6 calls of run r wait in 2 batches" == outcome.waiting
 
 
+async def test_passes_end_the_debates_that_their_budget_covers(budgeted: Budgeted) -> None:
+    """All of it is spent when the last answers are recorded: what follows from them needs no call."""
+    passes = [await budgeted.session(once=True, max_calls=12) for _ in range(4)]
+    higher = [await budgeted.session(once=True, max_calls=24) for _ in range(4)]
+
+    assert [0, 0, 3, 0] == [one.now for one in passes]
+    assert "3 debates left, about 12 more calls" in str(passes[-1].short)
+    assert (6, True, None) == (higher[-1].lines, higher[-1].whole, higher[-1].short)
+    assert {1} == set(budgeted.account.asked.values())
+
+
 async def test_one_pass_ends_with_what_waits_and_is_no_interruption(budgeted: Budgeted) -> None:
     budgeted.account.ends = lambda _batch_id: False
     outcome = await budgeted.session(asyncio.Event(), once=True)

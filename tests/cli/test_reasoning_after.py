@@ -58,6 +58,16 @@ def test_both_votes_are_recorded_and_every_report_says_what_changed(jury: Comman
     assert [] == jury("show", "r~c2", "--json").json["before_reasoning"]
 
 
+def test_both_votes_stand_in_a_comparison(jury: CommandLine, cases: str) -> None:
+    jury.run(cases, "--panel", "panel.yaml", "--run", "r")
+    said = jury("compare", "r~c0", "r~c2").out
+    positions = jury("compare", "r~c0", "r~c2", "--json").json["positions"]
+    of_a = [(one["round"], one["reasoning"], one["b"] is None) for one in positions if one["juror_id"] == "a"]
+
+    assert [(0, False, False), (0, True, True)] == of_a[:2]
+    assert "with the reasoning" in said
+
+
 def test_the_first_votes_alone_are_a_setting_of_a_rescoring(jury: CommandLine, cases: str) -> None:
     jury.run(cases, "--panel", "panel.yaml", "--run", "r")
 

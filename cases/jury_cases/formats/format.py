@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from jury_cases.containers.row import FileRow
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
+from jury_cases.kept_rows import temporary_database
 from jury_cases.transcripts.json_values import as_text
 from jury_events.text import shown_size, visible_line
 
@@ -45,8 +46,6 @@ class KeptParts:
         self._waiting: list[tuple[str, bytes, bytes]] = []
         self._first: set[str] | None = set()
         self._size = 0
-        # An empty name: SQLite keeps the database in memory until it outgrows the cache, then in an anonymous
-        # temporary file, deleted with the connection.
         self._database: sqlite3.Connection | None = None
 
     def add(self, key: str, part: Any, row: FileRow) -> None:
@@ -60,10 +59,8 @@ class KeptParts:
         self._size = 0
         try:
             if self._database is None:
-                self._database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-                self._database.executescript(
-                    f"PRAGMA cache_size = -{_CACHE_KIB}; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-                    "CREATE TABLE parts (number INTEGER PRIMARY KEY, key TEXT, data BLOB, row BLOB); BEGIN"
+                self._database = temporary_database(
+                    "CREATE TABLE parts (number INTEGER PRIMARY KEY, key TEXT, data BLOB, row BLOB);", _CACHE_KIB
                 )
             self._database.executemany("INSERT INTO parts (key, data, row) VALUES (?, ?, ?)", self._waiting)
         except sqlite3.Error as error:

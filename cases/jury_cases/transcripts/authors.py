@@ -91,9 +91,6 @@ class RoleRules:
                     f"{visible_line(target)!r}{did_you_mean(target, ROLE_TARGETS)}; it can be {', '.join(ROLE_TARGETS)}"
                 )
 
-    def __bool__(self) -> bool:
-        return bool(self.targets)
-
     def pattern_of(self, author: MessageAuthor) -> str | None:
         """The first pattern that matches; None if none does."""
         for pattern, matches in self._patterns:

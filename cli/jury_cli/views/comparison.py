@@ -246,8 +246,10 @@ def _position_row(row: ComparisonRow) -> tuple[str, ...]:
 
 
 def _place(row: ComparisonRow) -> tuple[str, str]:
-    place = "final" if row.round is None else "phase 1" if row.round == 0 else f"round {row.round}"
-    return place, row.juror_id or "final judge"
+    step = row.step
+    phase_1 = "with the reasoning" if step.reasoning else "phase 1"
+    place = "final" if step.round is None else f"round {step.round}" if step.round else phase_1
+    return place, step.juror_id or "final judge"
 
 
 def _position(position: Position | None) -> str:

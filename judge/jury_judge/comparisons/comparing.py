@@ -176,8 +176,7 @@ def debates_object(compared: DebateComparison) -> dict[str, Any]:
         "panel_differences": _differences(compared.panel),
         "positions": [
             {
-                "juror_id": row.juror_id,
-                "round": row.round,
+                **row.step._asdict(),
                 "differs": row.differs,
                 "a": row.a._asdict() if row.a else None,
                 "b": row.b._asdict() if row.b else None,

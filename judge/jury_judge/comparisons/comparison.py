@@ -37,13 +37,9 @@ class Position(NamedTuple):
 
 
 class ComparisonRow(NamedTuple):
-    """One seat in one round on both sides; None where that side has no such round or seat, or did not come so far.
+    """One seat in one step on both sides; None where that side has no such step, or did not come so far."""
 
-    The final judge has neither a juror id nor a round.
-    """
-
-    juror_id: str | None
-    round: int | None
+    step: Step
     a: Position | None
     b: Position | None
 
@@ -93,31 +89,25 @@ class DebateComparison(NamedTuple):
 def compare_debates(a: DebateHistory, b: DebateHistory) -> DebateComparison:
     """Put two debates side by side, whether they are over or not."""
     records = folded(a.events), folded(b.events)
-    # Of two votes of a seat in phase 1 the later one stands.
-    before, after = (
-        {(step.juror_id, step.round): one for step, one in positions(record).items()} for record in records
-    )
-    places = _places(records, {**before, **after})
-    rows = tuple(ComparisonRow(*place, before.get(place), after.get(place)) for place in places)
+    before, after = map(positions, records)
+    steps = _steps(records, {**before, **after})
     cases = [reading.texts.get(reading.opened.case.part) for reading in (a, b)]
     return DebateComparison(
         a=_side(a, records[0]),
         b=_side(b, records[1]),
         same_case=None if None in cases else cases[0] == cases[1],
         panel=panel_differences(*(recorded_panel(one.opened, one.texts) for one in (a, b))),
-        rows=rows,
+        rows=tuple(ComparisonRow(step, before.get(step), after.get(step)) for step in steps),
     )
 
 
-_Place = tuple[str | None, int | None]
-
-
-def _places(records: Iterable[DebateFold], found: Mapping[_Place, Position]) -> list[_Place]:
+def _steps(records: Iterable[DebateFold], found: Mapping[Step, Position]) -> list[Step]:
     """Round by round, the seats in their order, those that only B has after A's; the final judge at the end."""
     jurors = list(dict.fromkeys(juror for record in records for juror in record.opened.panel.juror_ids))
-    last = max((number for _, number in found if number is not None), default=-1)
-    places: list[_Place] = [(juror, number) for number in range(last + 1) for juror in jurors]
-    return [place for place in (*places, (None, None)) if place in found]
+    last = max((step.round for step in found if step.round is not None), default=-1)
+    columns = [(number, again) for number in range(last + 1) for again in ((False, True) if number == 0 else (False,))]
+    steps = [Step(number, juror, again) for number, again in columns for juror in jurors]
+    return [step for step in (*steps, FINAL) if step in found]
 
 
 def positions(record: DebateFold) -> dict[Step, Position]:

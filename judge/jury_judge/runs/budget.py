@@ -112,11 +112,9 @@ class Allowance:
         needed = self._needed(job)
         if needed is None:
             return True
-        cost = needed.cost
-        reserved = Spent(max(1, int(needed.calls.most) - before.calls), 0.0 if cost is None else cost.likely)
-        least = Spent(max(1, int(needed.calls.least) - before.calls), 0.0 if cost is None else cost.least)
-        wanted = reserved if self._open else least
-        if not self._covers(wanted):
+        likely, least = (0.0, 0.0) if needed.cost is None else (needed.cost.likely, needed.cost.least)
+        reserved = _rest(needed.calls.most, likely, before)
+        if not self._covers(reserved if self._open else _rest(needed.calls.least, least, before)):
             self.short = self.short or not self._open
             return False
         self._open[job.debate_id] = _OpenDebate(before, reserved)
@@ -194,6 +192,11 @@ class Allowance:
     def _taken(self, debate_id: str) -> Spent:
         row = self._store.debate(debate_id)
         return Spent() if row is None else Spent(row.calls, row.cost or 0.0)
+
+
+def _rest(calls: float, cost: float, before: Spent) -> Spent:
+    """What a debate takes beyond what it took before: nothing where all that it asked is answered and recorded."""
+    return Spent(max(0, int(calls) - before.calls), max(0.0, cost - before.cost))
 
 
 def _and(cost: float) -> str:

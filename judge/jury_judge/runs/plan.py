@@ -331,9 +331,10 @@ class ListedCases:
 
     def outline(self, skip: Skip, _fetch: Fetch) -> Iterator[Case | str]:
         """See `OutlinedCases`: of a case whose id is enough, no text is read. Raises as a call."""
-        if self._options.chooses or self._options.sample is not None:
+        options = self._options
+        if options.case_ids or options.where or options.sample is not None:
             return outlined(self(), skip)
-        return islice(self._outline(skip), self._options.limit)
+        return islice(self._outline(skip), options.limit)
 
     def _outline(self, skip: Skip) -> Iterator[Case | str]:
         for listed in batches(self._rows()):
@@ -345,12 +346,14 @@ class ListedCases:
                     yield found
 
     def _chosen(self) -> Iterator[Case]:
+        options = self._options
         number = 0
-        for rows in batches(row for row in self._rows() if self._options.admits_id(row.case_id)):
-            for case in filter(self._options.admits, self._cases(rows).values()):
-                number += 1
-                yield case
-        if not number and self._options.chooses:
+        for rows in batches(row for row in self._rows() if options.admits(row.case_id, None)):
+            for case in self._cases(rows).values():
+                if options.admits(case.case_id, case):
+                    number += 1
+                    yield case
+        if not number and (options.case_ids or options.where):
             raise CaseFileError(f"no case of run {self._run_id} matches --where and --case-id")
 
     def _rows(self) -> Iterator[DebateRow]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jury_actors.effects import Effects
 from jury_actors.observation.tallies import MetricTotals
-from jury_cases.artifact_hosts import parse_hosts
+from jury_cases.artifact_sources import parse_hosts
 from jury_events.errors import JuryError, SettingError
 from jury_events.regular_files import read_failure, read_text
 from jury_events.text import pluralize

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from jury_cases.artifact_hosts import parse_hosts
+from jury_cases.artifact_sources import parse_hosts
 from jury_events.errors import SettingError
 from jury_events.text import visible
 

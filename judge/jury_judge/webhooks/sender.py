@@ -6,7 +6,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request
 
-from jury_cases.artifact_hosts import AllowedHosts, Resolve, checked_opener, resolved
+from jury_cases.artifact_sources import AllowedHosts, Resolve, checked_opener, resolved
 from jury_cases.errors import ArtifactSourceError
 from jury_events.errors import SettingError
 from jury_events.text import visible_line, visible_url
