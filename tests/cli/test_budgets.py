@@ -66,6 +66,20 @@ def test_debates_are_finished_before_others_begin_and_the_end_estimates_the_rest
     assert len(further.lines) > len(stopped.lines)
 
 
+def test_what_is_left_is_estimated_alike_by_the_run_and_by_who_resumes_it(jury: CommandLine) -> None:
+    records = {"security_gate_records": [{"id": "x", "verdict": "pass", "prompt": "p", "response": "r"}]}
+    rows_of = (
+        {"id": f"m{n}", "question": "Refund?", "response": "Done.", **(records if n < 2 else {})} for n in range(9)
+    )
+    mixed = jury.write("mixed.jsonl", *rows_of)
+    bounded = ("--in-process", "--max-calls", "42", "--concurrency", "1")
+    said = [jury(*words, *bounded).err for words in (("run", mixed, "--run", "m"), ("resume", "m"))]
+
+    first, second = (one[one.index("the budget of") : one.index("(an estimate)")] for one in said)
+    assert first == second
+    assert len([row for row in rows(jury) if row.status == "completed"]) > 2, "the first of the rest has no records"
+
+
 def test_what_was_begun_in_an_earlier_session_is_finished_before_anything_else(jury, cases, faulty):
     jury.run(cases, "--run", "r1", "--panel", faulty, *FAULTS, "--max-calls", "1", "--case-id", "返金")
     begun = [(row.case_id, row.status == "completed") for row in rows(jury)]
