@@ -12,6 +12,7 @@ from jury_actors.admission.budget import Ceiling, Spent
 from jury_actors.batches.batch_log import batches_of
 from jury_actors.messages import Job
 from jury_events.case import Case
+from jury_events.debate_status import DebateStatus
 from jury_events.exchange import ExchangeRecorded
 from jury_events.run_events import RunBudget
 from jury_events.text import dollars, pluralize
@@ -148,9 +149,10 @@ class Allowance:
         calls_each, cost_each = int(first.calls.likely), 0.0 if first.cost is None else first.cost.likely
         if left is None:
             return f"{said}: each that is left takes about {calls_each} calls{_and(cost_each)} (an estimate)"
-        begun = self._store.totals(DebateFilter(run_id=self._ceiling.run, status="running", counted=None))
-        more = max(1, calls_each * left - begun.calls)
-        money = _and(cost_each * left - begun.cost)
+        of_run = DebateFilter(run_id=self._ceiling.run, counted=None)
+        begun = [self._store.totals(of_run._replace(status=status)) for status in _BEGUN]
+        more = max(1, calls_each * left - sum(one.calls for one in begun))
+        money = _and(cost_each * left - sum(one.cost for one in begun))
         return f"{said}: {pluralize(left, 'debate')} left, about {more} more calls{money} (an estimate)"
 
     @property
@@ -196,6 +198,9 @@ class Allowance:
 def _rest(calls: float, cost: float, before: Spent) -> Spent:
     """What a debate takes beyond what it took before: nothing where all that it asked is answered and recorded."""
     return Spent(max(0, int(calls) - before.calls), max(0.0, cost - before.cost))
+
+
+_BEGUN: tuple[DebateStatus, ...] = ("evaluating", "discussing", "judging")
 
 
 def _and(cost: float) -> str:
