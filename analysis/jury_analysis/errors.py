@@ -1,6 +1,6 @@
 """Errors of this component."""
 
-from jury_events.errors import JuryError
+from jury_events.errors import JuryError, Worded
 
 
 class AnalysisError(JuryError):
@@ -19,7 +19,7 @@ class UnknownVerdict(AnalysisError):
     """A verdict or label is not one of the declared categories."""
 
 
-class OnlySimulated(AnalysisError):
+class OnlySimulated(AnalysisError, Worded):
     """All debates are simulated, and simulated debates were not asked for."""
 
 

@@ -172,7 +172,7 @@ def without_simulated(table: pa.Table, *, include: bool) -> Sample:
         all_of_them = "the only debate is" if simulated == 1 else f"all {simulated:,} debates are"
         raise OnlySimulated(
             f"{all_of_them} simulated, so nothing can be said about models: "
-            "use --include-simulated to compute them all the same"
+            "use {include_simulated} to compute them all the same"
         )
     excluded = Exclusion(SIMULATED_DEBATES, "debates", simulated)
     return Sample(table.filter(pc.invert(table["simulated"])), (excluded,), ())

@@ -30,8 +30,13 @@ def decode_yaml(text: str, name: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f":{mark.line + 1}" if mark else ""
+        began, said = error.context_mark, visible_line(error.problem or error.context or "cannot be read", 200)
+        since = f" {error.context}, which begins in line {began.line + 1}" if error.problem and began else ""
+        raise CaseFileError(f"{name}{line}: not YAML: {said}{visible_line(since, 200)}") from error
+    except yaml.reader.ReaderError as error:
+        line = f":{text.encode('utf-8', 'surrogatepass')[: error.position].count(10) + 1}"
         raise CaseFileError(
-            f"{name}{line}: {visible_line(error.problem or error.context or 'not YAML', 200)}"
+            f"{name}{line}: not YAML: the character U+{int(error.character):04X} is not allowed in it"
         ) from error
     except (yaml.YAMLError, ValueError) as error:
         raise CaseFileError(f"{name}: not YAML: {visible_line(str(error), 200)}") from error

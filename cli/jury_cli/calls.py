@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from jury_cli.options import resolved_store
-from jury_events.errors import SettingError
-from jury_judge.errors import SettingsRefused
+from jury_events.errors import SettingError, Worded
 
 if TYPE_CHECKING:
     from jury_judge.database import Database
@@ -76,7 +75,7 @@ def in_words_of_options(callback: Callable[..., T]) -> Callable[..., T]:
     def worded(*args: Any, **options: Any) -> T:
         try:
             return callback(*args, **options)
-        except SettingsRefused as error:
+        except Worded as error:
             said = error.worded(option_name)
             raise (click.UsageError(said) if error.usage else SettingError(said)) from error
 

@@ -1,6 +1,7 @@
 """`jury demo`: one debate over a bundled case."""
 
 import asyncio
+import os
 import shlex
 import time
 from collections.abc import Iterator
@@ -15,7 +16,6 @@ from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, fields, resolved_store
 from jury_cli.terminal import WritingLine, note, note_wrapped, print_json
-from jury_cli.typed_command import typed_command
 from jury_events.text import pluralize, visible_line
 
 
@@ -123,3 +123,12 @@ def _code(result: dict[str, Any]) -> Exit:
     else:
         return Exit.DONE
     return Exit.NO_VERDICT
+
+
+_BY_UV = "UV_RUN_RECURSION_DEPTH"
+"""`uv run` sets it in the processes that it starts, `uvx` does not."""
+
+
+def typed_command() -> str:
+    """`jury`, or `uv run jury`, with which this process was started."""
+    return "uv run jury" if _BY_UV in os.environ else "jury"

@@ -178,9 +178,8 @@ def _print(report: "DriftReport", said: object) -> None:
 def _judged(made: "RecordedBaseline", facts: "DriftFacts", display: str, again: str) -> "tuple[DriftFacts, int]":
     """Judge what is due; the code is 0 where every debate is over, also without a verdict."""
     from jury_cli.case_options import close_with_command
-    from jury_cli.results import Results
+    from jury_cli.results import Results, end_run
     from jury_cli.run import Shown, judge_run
-    from jury_cli.run_end import end_run
     from jury_cli.terminal import note
 
     outcome = None

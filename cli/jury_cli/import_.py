@@ -1,7 +1,10 @@
 """`jury import`: take debates from cassettes into a store."""
 
 import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
@@ -11,12 +14,11 @@ from jury_cli.exits import Exit, code_of
 from jury_cli.option_groups import options
 from jury_cli.options import PUBLIC_KEYS, STORE, file_option
 from jury_cli.terminal import Counting, note
+from jury_events.errors import JuryError
 from jury_events.text import pluralize, visible_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from jury_judge import Imported
+    from jury_judge import Imported, Records
 
 _NAMED = 6
 
@@ -129,3 +131,42 @@ def _said(found: "Imported") -> str:
             "import the cassettes into another store with --key to count them"
         )
     return said + (f", {pluralize(len(found.refused), 'cassette')} refused" if found.refused else "")
+
+
+def named_files(names: Sequence[str]) -> list[Path]:
+    """Those of the arguments that name cassettes: files and folders that are there, and no ids."""
+    return [Path(name) for name in names if name.endswith(".jsonl") or "/" in name or (name and Path(name).is_dir())]
+
+
+@contextmanager
+def cassette_store(paths: Sequence[Path], key_files: Sequence[Path] = ()) -> Iterator[str]:
+    """The URL of a store with the debates of these cassettes, or folders of cassettes; it is deleted afterwards.
+
+    With `key_files`, each must be whole under a seal by a public key of one of them.
+    """
+    from jury_cli.import_ import imported_streams
+    from jury_judge import Records
+    from jury_judge.seals.key_files import read_keys
+
+    with TemporaryDirectory(prefix="jury-cassettes-") as folder:
+        url = f"sqlite:///{folder}/cassettes.db"
+        found = call(
+            Records(url, threads=False).import_cassettes(paths, keys=read_keys(key_files), say=lambda _line: None)
+        )
+        for _, problem in found.refused:
+            note(f"jury: {problem}")
+        if found.refused:
+            raise _refused(len(found.refused), found.refused[0][1])
+        for line in imported_streams(found):
+            note(line)
+        yield url
+
+
+async def every_debate(records: "Records") -> list[str]:
+    """The ids of all debates of a store."""
+    return [row.debate_id async for row in records.debates()]
+
+
+def _refused(count: int, first: JuryError) -> JuryError:
+    """The error that ends the command, of the kind of the first one."""
+    return type(first)(f"{pluralize(count, 'cassette')} refused, so that nothing is shown")

@@ -14,10 +14,9 @@ from click.shell_completion import CompletionItem
 from jury_cli.calls import in_words_of_options
 from jury_cli.completion import VARIABLE, command_names, complete_files
 from jury_cli.exits import Exit, code_of
-from jury_cli.help_pages import with_help_pages
-from jury_cli.log_format import is_json, lines_as_configured, write_line
+from jury_cli.option_groups import with_help_pages
 from jury_cli.signals import raising
-from jury_cli.streams import outlive_readers
+from jury_cli.streams import is_json, lines_as_configured, outlive_readers, write_line
 from jury_events.errors import JuryError, SettingError, error_text
 from jury_events.known_secrets import known_scrubber
 from jury_events.nearest import did_you_mean

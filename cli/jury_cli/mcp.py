@@ -5,10 +5,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from jury_cli.exits import Exit
-from jury_cli.observation_options import LOG_LINES
+from jury_cli.observation_options import LOG_LINES, token_of
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields
-from jury_cli.server_options import token_of
 from jury_cli.terminal import note
 
 if TYPE_CHECKING:

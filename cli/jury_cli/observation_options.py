@@ -1,18 +1,20 @@
 """Options about what can be observed while a command runs: `--log-format`, `--metrics-port`, `--otel`."""
 
 from contextlib import AbstractAsyncContextManager, nullcontext
+from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
 import click
 
-from jury_cli.log_format import FORMAT, FORMATS, LEVEL, set_format
 from jury_cli.option_groups import Options
 from jury_cli.options import option
+from jury_cli.streams import FORMAT, FORMATS, LEVEL, set_format
 from jury_cli.terminal import note
 from jury_judge.observation.log_lines import DEFAULT_LEVEL, LEVELS, set_level
 
 if TYPE_CHECKING:
     from jury_judge import MetricTotals
+    from jury_judge.settings.serving import ListeningSettings
     from jury_web.metrics_endpoint import MetricsEndpoint
 
 LOOPBACK = "127.0.0.1"
@@ -109,3 +111,12 @@ class MetricsServer:
         """Stop listening, also where it never served."""
         if self._endpoint is not None:
             self._endpoint.listener.close()
+
+
+def token_of(settings: "ListeningSettings", *, needed: bool) -> str | None:
+    """The token that requests need; one that is needed and not given is generated and printed."""
+    if settings.token is not None or not needed:
+        return settings.token
+    token = token_urlsafe(32)
+    note(f"token: {token}   (printed once; --token or ${TOKEN} sets one)")
+    return token

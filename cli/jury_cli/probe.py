@@ -83,9 +83,8 @@ def _dry_run(probe: "PlannedProbe", *, as_json: bool) -> None:
 
 def _judge_runs(probe: "PlannedProbe", display: str) -> int:
     """Judge the runs one after the other, until one does not come to its end."""
-    from jury_cli.results import Results
+    from jury_cli.results import Results, end_run
     from jury_cli.run import judge_run
-    from jury_cli.run_end import end_run
 
     code = Exit.DONE
     outcomes: list[RunOutcome] = []

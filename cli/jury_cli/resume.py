@@ -51,9 +51,8 @@ def command(*, run_id: str, again: Literal["no_evaluation"] | None, handed: bool
     Needs the store and the keys of the providers alone: no file, and not the machine where the run began. Prints the
     results of the run, as the command that began it does.
     """
-    from jury_cli.results import Results
+    from jury_cli.results import Results, end_run
     from jury_cli.run import judge_or_follow
-    from jury_cli.run_end import end_run
     from jury_judge.runs.resumed_run import resumed_run
     from jury_judge.settings.run import RunSettings
 
@@ -72,9 +71,8 @@ def command(*, run_id: str, again: Literal["no_evaluation"] | None, handed: bool
 
 def _judge_handed() -> int:
     """Judge a run for a command that listed it and ended."""
-    from jury_cli.results import Results
+    from jury_cli.results import Results, end_run
     from jury_cli.run import judge_run
-    from jury_cli.run_end import end_run
     from jury_judge.runs.resumed_run import Handed
 
     found = Handed.of(sys.stdin.buffer.read())

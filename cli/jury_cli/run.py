@@ -9,12 +9,11 @@ import click
 
 from jury_cli.case_options import artifact_hosts, close_with_command, format_names, standard_input
 from jury_cli.exits import Exit
-from jury_cli.log_format import write_event
 from jury_cli.observation_options import LOG_LINES, LOOPBACK, METRICS, TOKEN, MetricsServer
 from jury_cli.option_groups import Options, grouped, options
 from jury_cli.options import fields, option, settings_of_file
 from jury_cli.report_options import Form, one_form
-from jury_cli.streams import check_stdout
+from jury_cli.streams import check_stdout, write_event
 from jury_cli.terminal import ProgressDisplay, note
 from jury_events.text import pluralize
 
@@ -100,8 +99,7 @@ def command(
 
     The same --run again goes on with the run. `jury cases FILE` shows what jurors would be shown.
     """
-    from jury_cli.results import Results
-    from jury_cli.run_end import end_run
+    from jury_cli.results import Results, end_run
     from jury_judge.runs.plan import RunPlan, cases_of, panel_of_run
     from jury_judge.settings.run import RunSettings
 

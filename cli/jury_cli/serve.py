@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jury_cli.exits import Exit
-from jury_cli.observation_options import LOG_LINES
+from jury_cli.observation_options import LOG_LINES, token_of
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import fields
-from jury_cli.server_options import token_of
 from jury_cli.terminal import note
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def command(files: tuple[str, ...], **options: Any) -> int:
     On loopback requests need a token only if one is given, or reviewers are; elsewhere always. Debates that run when
     the server ends stop where they are; the next server of the store goes on with them.
     """
-    from jury_cli.cassette_store import cassette_store
+    from jury_cli.import_ import cassette_store
     from jury_judge.settings.serving import ServeSettings
 
     if not files:

@@ -34,7 +34,7 @@ def command(name: str, store_url: str | None, *, as_json: bool, **given: Any) ->
     DEBATE is the id of a debate, or of a case: then its newest debate is shown; or a cassette, without any store. Of
     the file of a run or a baseline, or a folder with one, it is what that says of itself.
     """
-    from jury_cli.cassette_store import cassette_store, every_debate, named_files
+    from jury_cli.import_ import cassette_store, every_debate, named_files
     from jury_judge.settings.debates import ShowSettings
 
     asked = ShowSettings.of(**given)

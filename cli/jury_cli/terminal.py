@@ -11,7 +11,7 @@ from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Self
 
-from jury_cli.log_format import is_json, write_line
+from jury_cli.streams import is_json, write_line
 from jury_events.errors import error_text
 from jury_events.text import duration, pluralize, rate, visible_line
 

@@ -65,7 +65,7 @@ def command(names: tuple[str, ...], *, store_url: str | None, as_json: bool, **g
     cannot show is in docs/verification.md. FILE is a cassette, the file of a run, or a folder of them: no store is
     needed.
     """
-    from jury_cli.cassette_store import cassette_store, named_files
+    from jury_cli.import_ import cassette_store, named_files
     from jury_judge.seals.key_files import read_keys, read_note, read_trust
     from jury_judge.settings.auditing import Verification
 

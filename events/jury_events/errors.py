@@ -1,6 +1,8 @@
 """Errors of this component."""
 
+from collections.abc import Callable
 from enum import Enum
+from string import Formatter
 from typing import Any, ClassVar, Self
 
 from jury_events.known_secrets import known_scrubber
@@ -54,6 +56,35 @@ def error_text(error: BaseException) -> str:
     """What a log shows of an error: the message of one of this project, of any other its type."""
     own = isinstance(error, JuryError) and not error.quotes_others
     return str(error) if own else type(error).__name__
+
+
+Naming = Callable[[str], str]
+"""The name of a setting in the words of a front door: `run_id` is `--run` of the command, `runId` over HTTP."""
+
+
+class Worded(JuryError):
+    """The message names settings, which each front door calls otherwise.
+
+    Args:
+        template: the message, with each setting in braces: `{as_json} and {as_jsonl} exclude each other`.
+    """
+
+    usage = False
+    """Whether the help of the front door says how to call it better; else the message alone says what to do."""
+
+    def __init__(self, template: str) -> None:
+        super().__init__(_named(template, str))
+        self.template = template
+
+    def worded(self, naming: Naming) -> str:
+        """The message in the words of a front door."""
+        return _named(self.template, naming)
+
+
+def _named(template: str, naming: Naming) -> str:
+    return "".join(
+        text + ("" if field is None else naming(field)) for text, field, _form, _change in Formatter().parse(template)
+    )
 
 
 class InputError(JuryError):

@@ -1,10 +1,10 @@
 """Errors of this component."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Self
 
-from jury_events.errors import Failure, InputError, SettingError
+from jury_events.errors import Failure, InputError, SettingError, Worded
 from jury_events.text import pluralize, visible_line
 
 
@@ -163,31 +163,17 @@ class ReportFailed(JudgeError):
     failure = Failure.STOPPED
 
 
-Naming = Callable[[str], str]
-"""The name of a field in the words of a front door: `run_id` is `--run` of the command, `runId` over HTTP."""
-
-
-class SettingsRefused(SettingError):
-    """Settings exclude each other, or need each other.
-
-    Args:
-        template: the message, with each field that it names in braces: `{as_json} and {as_jsonl} exclude each other`.
-        usage: whether the help of the front door says how to call it better; else the message alone says what to do.
-    """
+class SettingsRefused(SettingError, Worded):
+    """Settings exclude each other, or need each other. Arguments as of the bases; `usage` as there, of this message."""
 
     def __init__(self, template: str, *, usage: bool = True) -> None:
-        super().__init__(_named(template, str))
-        self.template = template
+        super().__init__(template)
         self.usage = usage
 
     @property
     def fields(self) -> tuple[str, ...]:
         """The fields that the message names, in its order."""
         return tuple(field for _, field, _form, _change in Formatter().parse(self.template) if field is not None)
-
-    def worded(self, naming: Naming) -> str:
-        """The message in the words of a front door."""
-        return _named(self.template, naming)
 
 
 def escaped(text: str) -> str:
@@ -197,9 +183,3 @@ def escaped(text: str) -> str:
 
 class NoSeal(SettingsRefused):
     """There is no seal over so many events, or none at all, or none over the debate."""
-
-
-def _named(template: str, naming: Naming) -> str:
-    return "".join(
-        text + ("" if field is None else naming(field)) for text, field, _form, _change in Formatter().parse(template)
-    )

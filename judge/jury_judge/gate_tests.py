@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from jury_events.errors import JuryError
-from jury_judge.errors import SettingsRefused
+from jury_events.errors import JuryError, Worded
 from jury_judge.extras import check_statistics
 from jury_judge.settings.gate import GateSettings
 from jury_views.gate_view import GateInWords
@@ -27,7 +26,7 @@ class Gates:
             raise pytest.UsageError(f"--jury-gate: {error}") from error
         try:
             self._asked = [_asked(config, base, candidate) for base, candidate in config.getoption("--jury-gate")]
-        except SettingsRefused as error:
+        except Worded as error:
             raise pytest.UsageError(error.worded(_option)) from error
 
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:

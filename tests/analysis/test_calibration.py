@@ -201,7 +201,7 @@ def test_simulated_debates_are_left_out_unless_asked_for() -> None:
         table.schema.get_field_index("simulated"), "simulated", pa.array([True] * table.num_rows)
     )
 
-    with pytest.raises(OnlySimulated, match="--include-simulated"):
+    with pytest.raises(OnlySimulated, match="use include_simulated"):
         found(simulated)
     assert "240 of 240 debates are simulated" in found(simulated, simulated=True).warnings[0]
 

@@ -77,7 +77,7 @@ def test_simulated_debates_alone_are_refused() -> None:
     table = discussed()
     simulated = with_column(table, "simulated", [True] * len(table))
 
-    with pytest.raises(OnlySimulated, match=r"all 60 debates are simulated.*--include-simulated"):
+    with pytest.raises(OnlySimulated, match=r"all 60 debates are simulated.*use include_simulated"):
         statistics(simulated, options=QUICK)
 
 

@@ -66,6 +66,34 @@ def test_debates_are_finished_before_others_begin_and_the_end_estimates_the_rest
     assert len(further.lines) > len(stopped.lines)
 
 
+def rests(jury: CommandLine, cases: str, *options: str) -> list[str]:
+    """What a run and who resumes it say of the same rest."""
+    said = [
+        jury(*words, "--in-process", "--concurrency", "1", *options).err
+        for words in (("run", cases, "--run", "m"), ("resume", "m"))
+    ]
+    return [one[one.rindex("the budget of") : one.index(" (an estimate)")] for one in said]
+
+
+def test_what_is_left_is_estimated_alike_by_the_run_and_by_who_resumes_it(jury: CommandLine) -> None:
+    records = {"security_gate_records": [{"id": "x", "verdict": "pass", "prompt": "p", "response": "r"}]}
+    rows_of = (
+        {"id": f"m{n}", "question": "Refund?", "response": "Done.", **(records if n < 2 else {})} for n in range(9)
+    )
+    run, resumed = rests(jury, jury.write("mixed.jsonl", *rows_of), "--max-calls", "42")
+
+    assert run == resumed
+    assert len([row for row in rows(jury) if row.status == "completed"]) > 2, "the first of the rest has no records"
+
+
+def test_what_a_begun_debate_took_is_no_part_of_the_rest_in_any_session(jury, many, faulty):
+    nine = jury.write("nine.jsonl", *(json.loads(line) for line in (jury.folder / many).read_text().splitlines()[:9]))
+    run, resumed = rests(jury, nine, "--panel", faulty, *FAULTS, "--max-calls", "2")
+
+    assert run == resumed
+    assert run.endswith("9 debates left, about 7 more calls")
+
+
 def test_what_was_begun_in_an_earlier_session_is_finished_before_anything_else(jury, cases, faulty):
     jury.run(cases, "--run", "r1", "--panel", faulty, *FAULTS, "--max-calls", "1", "--case-id", "返金")
     begun = [(row.case_id, row.status == "completed") for row in rows(jury)]

@@ -435,6 +435,7 @@ def test_what_a_baseline_and_a_check_refuse(anchored: CommandLine, printed: Refu
         "check none",
         "check d --run spring",
         "check d --run-pairs 3",
+        "check d --pairs 9999",
         "check a/b",
         "show d --check 4",
         "plan --anchors 5 --pairs 6",

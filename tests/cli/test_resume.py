@@ -112,6 +112,15 @@ def test_a_run_that_is_not_there_is_named(lost: CommandLine) -> None:
     assert (2, True) == (none.code, "there is no run 'none' in this store" in none.err)
 
 
+def test_a_run_of_a_store_that_was_never_made_is_begun_with_its_files(jury: CommandLine) -> None:
+    missing = jury("resume", "r")
+
+    assert 2 == missing.code
+    assert "db upgrade" not in missing.err
+    assert missing.err.rstrip().endswith("or begin it with its files: jury run FILES --run r")
+    assert not (jury.folder / "jury.db").exists()
+
+
 def test_a_cancelled_run_keeps_what_waits_and_a_person_reopens_it(lost: CommandLine) -> None:
     done = lost("cancel", "r", "--by", "ann")
     again = lost("cancel", "r", "--by", "bob")

@@ -86,6 +86,22 @@ FILES = {
 }
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        pytest.param(
+            "- id: a\n  question: x\x01\n", ":2: not YAML: the character U[+]0001 is not allowed", id="control"
+        ),
+        pytest.param("- id: a\n  question: 'x\n\n", ":4: not YAML: .* which begins in line 2", id="open quotation"),
+    ],
+)
+def test_what_is_no_yaml_is_refused_at_its_line(tmp_path, text, says):
+    (tmp_path / "f.yaml").write_text(text)
+
+    with pytest.raises(CaseFileError, match=f"f.yaml{says}"):
+        list(CaseFiles([tmp_path / "f.yaml"]))
+
+
 def test_a_bad_file_is_refused_with_place_and_remedy(refusals):
     texts = {name: text.encode() for name, text in refusals.rows("case_files").items()}
 

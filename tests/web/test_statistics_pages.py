@@ -83,6 +83,18 @@ def test_without_the_extra_page_and_api_name_it(store: MemoryEventStore, monkeyp
     assert install_line("stats") in answer.json()["error"]
 
 
+def test_the_api_refuses_in_the_words_of_its_queries(store: MemoryEventStore) -> None:
+    with client_of(store) as client:
+        said = client.get("/api/runs/sim/stats").json()["error"]
+        unknown, share = (
+            client.get("/api/runs/a/true-rate", params={"claim": one}) for one in ("x<=2%", "safe_pass<=2")
+        )
+
+    assert said.endswith("use include_simulated to compute them all the same")
+    assert (422, True) == (unknown.status_code, unknown.json()["error"].startswith("claim x<=2%: 'x' is no label"))
+    assert "claim safe_pass<=2: a true rate is a share: write it as safe_pass<=2%" == share.json()["error"]
+
+
 def test_the_api_has_the_report_as_its_schema_says(store: MemoryEventStore) -> None:
     with client_of(store) as client:
         report = client.get("/api/runs/a/stats").json()

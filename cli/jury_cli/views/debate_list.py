@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from jury_cli.views.aligned import AlignedColumn, AlignedLines, display_width
-from jury_cli.views.result_line import end_cut, middle_cut, why_line
+from jury_cli.views.result_line import AlignedColumn, AlignedLines, display_width, end_cut, middle_cut, why_line
 from jury_cli.views.runs import run_progress, run_state_text, verdict_cells
 from jury_events.errors import SettingError
 from jury_events.text import moment, pluralize, visible_line

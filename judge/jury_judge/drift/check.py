@@ -126,6 +126,8 @@ class DriftCheckRun(RecordedBaseline):
     def _pairs(self, facts: DriftFacts) -> tuple[DriftPair, ...]:
         """The anchors that were judged least often, each with its next draws: no outcome decides which."""
         most = self._asked.pairs or len(facts.used)
+        if most > len(facts.used):
+            raise SettingsRefused(f"{{pairs}}: a check judges no anchor twice, so at most all {len(facts.used)}")
         turn = sorted(range(len(facts.used)), key=lambda anchor: (facts.used[anchor], anchor))
         left = ((anchor, facts.used[anchor], len(facts.queue[anchor]) - facts.used[anchor]) for anchor in turn)
         found = [

@@ -12,6 +12,7 @@ from jury_actors.admission.budget import Ceiling, Spent
 from jury_actors.batches.batch_log import batches_of
 from jury_actors.messages import Job
 from jury_events.case import Case
+from jury_events.debate_status import DebateStatus
 from jury_events.exchange import ExchangeRecorded
 from jury_events.run_events import RunBudget
 from jury_events.text import dollars, pluralize
@@ -91,9 +92,6 @@ class Allowance:
         self._open: dict[str, _OpenDebate] = {}
         self._reserved = Spent()
         self._needs: dict[str, RunEstimate] = {}
-        self._asked = 0
-        self._likely = Spent()
-        self._begun = Spent()
         self._lock = threading.Lock()
         self.short = False
 
@@ -136,19 +134,25 @@ class Allowance:
         self._reserved = rest if self._open else Spent()  # sums of many costs are not exact
         calls, cost = taken.calls - one.before.calls, max(0.0, taken.cost - one.before.cost)
         self._spent = Spent(self._spent.calls + calls, self._spent.cost + cost)
-        if not finished:
-            self._begun = Spent(self._begun.calls + taken.calls, self._begun.cost + taken.cost)
+        if finished:
+            self._needs.pop(debate_id, None)
 
     def rest(self, left: int | None) -> str:
-        """One line: what the `left` debates would take (None: not known how many are left)."""
+        """One line: what the `left` debates would take (None: not known how many are left).
+
+        Each as the first of them, without what begun ones took: the same in every session that stops at this place.
+        """
         said = f"the budget of {self.bounds} covers no further debate"
-        if not self._asked:
+        first = next(iter(self._needs.values()), None)
+        if first is None:
             return said
-        calls_each, cost_each = self._likely.calls / self._asked, self._likely.cost / self._asked
+        calls_each, cost_each = int(first.calls.likely), 0.0 if first.cost is None else first.cost.likely
         if left is None:
-            return f"{said}: each that is left takes about {calls_each:.0f} calls{_and(cost_each)} (an estimate)"
-        more = max(1, round(calls_each * left) - self._begun.calls)
-        money = _and(cost_each * left - self._begun.cost)
+            return f"{said}: each that is left takes about {calls_each} calls{_and(cost_each)} (an estimate)"
+        of_run = DebateFilter(run_id=self._ceiling.run, counted=None)
+        begun = [self._store.totals(of_run._replace(status=status)) for status in _BEGUN]
+        more = max(1, calls_each * left - sum(one.calls for one in begun))
+        money = _and(cost_each * left - sum(one.cost for one in begun))
         return f"{said}: {pluralize(left, 'debate')} left, about {more} more calls{money} (an estimate)"
 
     @property
@@ -183,10 +187,7 @@ class Allowance:
                 on=self._on,
                 operator_policy=job.context.operator_policy,
             )
-            self._needs = {job.debate_id: found}
-            self._asked += 1
-            cost = 0.0 if found.cost is None else found.cost.likely
-            self._likely = Spent(self._likely.calls + int(found.calls.likely), self._likely.cost + cost)
+            self._needs[job.debate_id] = found
         return found
 
     def _taken(self, debate_id: str) -> Spent:
@@ -197,6 +198,9 @@ class Allowance:
 def _rest(calls: float, cost: float, before: Spent) -> Spent:
     """What a debate takes beyond what it took before: nothing where all that it asked is answered and recorded."""
     return Spent(max(0, int(calls) - before.calls), max(0.0, cost - before.cost))
+
+
+_BEGUN: tuple[DebateStatus, ...] = ("evaluating", "discussing", "judging")
 
 
 def _and(cost: float) -> str:

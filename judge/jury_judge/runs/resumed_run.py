@@ -20,8 +20,9 @@ from jury_judge.runs.plan import ListedCases, RunPlan, panel_of_run
 from jury_judge.settings.cases import CaseSettings
 from jury_judge.settings.jury import PanelSettings
 from jury_judge.settings.run import RunSettings
-from jury_judge.settings.store import load_settings
+from jury_judge.settings.store import STORE_URL, load_settings
 from jury_providers.endpoints import Endpoint
+from jury_store.errors import StoreMissing
 from jury_store.opening import database_path, open_store, parse_store_url
 
 
@@ -41,7 +42,14 @@ def resumed_run(
     surroundings = os.environ if environ is None else environ
     assert settings.run_id is not None, "a run that goes on has an id"
     url = load_settings(surroundings, store_url=settings.store_url).store_url
-    store = open_store(url, write=False)
+    try:
+        store = open_store(url, write=False)
+    except StoreMissing as error:
+        missing = str(error).partition("; ")[0]
+        raise RunRefused(
+            f"{missing}, so run {settings.run_id!r} was not begun in it; name its store with --store or {STORE_URL}, "
+            f"or begin it with its files: jury run FILES --run {settings.run_id}"
+        ) from error
     cases = ListedCases(store, settings.run_id)
     facts = cases.facts
     if facts is None:

@@ -14,6 +14,7 @@ from jury_events.errors import SettingError
 from jury_events.panel import Language
 from jury_events.text import visible_line
 from jury_events.verdict import Verdict
+from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.reviews.random_draws import DrawnStratum, RecordedDraw, drawable_cases, recorded_draw
 from jury_judge.reviews.review_labels import review_labels
 from jury_judge.settings.gate import GateSettings
@@ -118,17 +119,21 @@ def claim_of(text: str, found: Answers) -> Claim:
     read = parse_fail_condition(text, None)
     if read.name not in labels:
         named = ", ".join(labels)
-        raise SettingError(f"--true {visible_line(text, 100)}: {read.name!r:.60} is no label; the labels are {named}")
+        said = f"{visible_line(text, 100)}: {read.name!r:.60} is no label; the labels are {named}"
+        raise SettingsRefused(f"{{true}} {escaped(said)}", usage=False)
     if not read.is_share:
-        raise SettingError(f"--true {visible_line(text, 100)}: a true rate is a share: write it as {read.name}<=2%")
+        said = f"{visible_line(text, 100)}: a true rate is a share: write it as {read.name}<=2%"
+        raise SettingsRefused(f"{{true}} {escaped(said)}", usage=False)
     return Claim(read.name, read.sign, Fraction(read.bound), found.verdict(read.name))
 
 
 def _check_of(found: Answers, of: Of) -> None:
     if of == "agent" and any(one.verdict is not None for one in found.draw.strata):
-        raise SettingError(
-            "--of agent: these cases were drawn by verdict, which says how often cases of this run have a label, and "
-            "not how often cases like them do: that takes a draw from all cases of another run, or leave --of out"
+        raise SettingsRefused(
+            "{rate_of} agent: these cases were drawn by verdict, which says how often cases of this run have a label, "
+            "and not how often cases like them do: that takes a draw from all cases of another run, or leave {rate_of} "
+            "out",
+            usage=False,
         )
 
 

@@ -14,10 +14,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match
 
-from jury_events.errors import Failure, JuryError
+from jury_events.errors import Failure, JuryError, Worded
 from jury_events.text import visible_line
 from jury_events.unknown_fields import first_error, hint
-from jury_judge.errors import SettingsRefused, TooManyReviews
+from jury_judge.errors import TooManyReviews
 from jury_web.middleware import wants_page
 from jury_web.pages.page_request import NO_PAGE, problem_page
 
@@ -30,6 +30,9 @@ _STATUSES: Mapping[Failure, int] = {
     Failure.STOPPED: 503,
     Failure.ALTERED: 500,
 }
+
+_IN_QUERIES = {"true": "claim", "rate_of": "of", "include_simulated": "include_simulated"}
+"""Settings that a path's query has, by its own names; a body has them in camelCase."""
 
 _SCHEMA = "the schema is in /openapi.json"
 _RETRY_AFTER = "10"
@@ -83,13 +86,17 @@ def http_status(error: JuryError) -> int:
     return _TOO_MANY if isinstance(error, TooManyReviews) else _STATUSES[error.failure]
 
 
+def _named(setting: str) -> str:
+    return _IN_QUERIES.get(setting) or to_camel(setting)
+
+
 def error_response(error: BaseException) -> ApiError:
     """The two fields of an error; messages of `JuryError` have the remedy after a semicolon."""
     if not isinstance(error, JuryError):
         return ApiError(error=f"internal error: {type(error).__name__}", remedy="see the server's log")
     text, unsaid = str(error), None
-    if isinstance(error, SettingsRefused):
-        text, unsaid = error.worded(to_camel), _SCHEMA
+    if isinstance(error, Worded):
+        text, unsaid = error.worded(_named), _SCHEMA
     message, _, remedy = visible_line(text, _MESSAGE).partition("; ")
     return ApiError(error=message, remedy=remedy or unsaid)
 
