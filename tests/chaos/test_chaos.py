@@ -77,11 +77,17 @@ def test_what_was_submitted_is_judged_whichever_process_is_killed(ground: Ground
 
 @pytest.mark.parametrize(
     ("seed", "strikes"),
-    [(7, 4), *(pytest.param(seed, 10, marks=pytest.mark.long) for seed in range(10))],
+    [
+        (7, 2),
+        pytest.param(7, 4, marks=pytest.mark.full),
+        *(pytest.param(seed, 10, marks=pytest.mark.long) for seed in range(10)),
+    ],
     ids=str,
 )
 def test_a_run_in_batches_survives(ground: Ground, seed: int, strikes: int) -> None:
-    scenario = Scenario("driver killed, in batches", seed, number=300 + seed, cases=4, strikes=strikes, warm=True)
+    scenario = Scenario(
+        "driver killed, in batches", seed, number=300 + 20 * seed + strikes, cases=4, strikes=strikes, warm=True
+    )
     report = played(ground, scenario)
 
     assert [] == report.violations
@@ -96,12 +102,20 @@ def test_a_run_in_batches_survives(ground: Ground, seed: int, strikes: int) -> N
         if of.where == "storm"
     ],
 )
-@pytest.mark.parametrize("seed", [3, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(10, 20))], ids=str)
+@pytest.mark.parametrize(
+    ("seed", "nights"),
+    [
+        (3, 3),
+        pytest.param(3, 6, marks=pytest.mark.full),
+        *(pytest.param(seed, 6, marks=pytest.mark.long) for seed in range(10, 20)),
+    ],
+    ids=str,
+)
 def test_nothing_is_paid_twice_in_many_nights_and_nothing_of_a_stranger_is_touched(
-    ground: Ground, kind: str, seed: int
+    ground: Ground, kind: str, seed: int, nights: int
 ) -> None:
-    number = 400 + 100 * list(KINDS).index(kind) + seed
-    report = played(ground, Scenario(kind, seed, number=number, cases=3, strikes=6, warm=True))
+    number = 1000 + 1000 * list(KINDS).index(kind) + 10 * seed + nights
+    report = played(ground, Scenario(kind, seed, number=number, cases=3, strikes=nights, warm=True))
 
     assert [] == report.violations
     assert report.recorded
