@@ -89,7 +89,10 @@ def cache_policy(
     """The policy for the providers of `models` (`provider/model`); `environ` may name base URLs."""
     protocols: dict[str, ApiProtocol] = {}
     own_servers: set[str] = set()
-    for provider in dict.fromkeys(model.partition("/")[0] for model in models):
+    for model in models:
+        provider = model.partition("/")[0]
+        if provider in protocols:
+            continue
         endpoint = endpoint_of(provider, endpoints)
         protocol = protocol_of(provider, endpoint)
         if protocol is None:

@@ -93,16 +93,15 @@ def batch_facts(api: str) -> Mapping[str, Any]:
 
 def retirement_warnings(models: Iterable[str], today: date) -> list[str]:
     """One line for each of `models` (`provider/model`) that is retired or has a shutdown date."""
-    return [_warning(model, known, today) for model in models if (known := _retirement(model)) is not None]
-
-
-def _retirement(model: str) -> Retirement | None:
-    model = model.replace("openai-responses/", "openai/", 1)
-    provider = model.partition("/")[0]
-    for name, retirement in retirements().items():
-        if name.startswith(f"{provider}/") and not is_other_model(name, model):
-            return retirement
-    return None
+    lines = []
+    for model in models:
+        listed = model.replace("openai-responses/", "openai/", 1)
+        provider = listed.partition("/")[0]
+        for name, retirement in retirements().items():
+            if name.startswith(f"{provider}/") and not is_other_model(name, listed):
+                lines.append(_warning(model, retirement, today))
+                break
+    return lines
 
 
 def _warning(model: str, retirement: Retirement, today: date) -> str:

@@ -205,8 +205,11 @@ class Prices(NamedTuple):
 
     def at_clouds(self, endpoints: Endpoints) -> "Prices":
         """Where a provider of `endpoints` is at a cloud, its models cost what they do at their own provider."""
-        names = ((name, protocol_of(name, endpoint)) for name, endpoint in endpoints.items() if endpoint.cloud)
-        return self._replace(clouds=tuple((name, protocol) for name, protocol in names if protocol is not None))
+        clouds: list[tuple[str, str]] = []
+        for name, endpoint in endpoints.items():
+            if endpoint.cloud and (protocol := protocol_of(name, endpoint)) is not None:
+                clouds.append((name, protocol))
+        return self._replace(clouds=tuple(clouds))
 
     def has_price(self, model: str, on: date) -> bool:
         """Whether `provider/model` has a price."""

@@ -50,6 +50,8 @@ _ADAPTERS: Mapping[ApiProtocol, tuple[str, str]] = MappingProxyType(
     }
 )
 
+_OF_ITS_NAME: Mapping[str, ApiProtocol] = MappingProxyType({protocol: protocol for protocol in _ADAPTERS})
+
 _JUDGE = "the final judge"
 
 NO_ENDPOINTS: Endpoints = MappingProxyType({})
@@ -100,7 +102,7 @@ def protocol_of(name: str, endpoint: Endpoint) -> ApiProtocol | None:
     """A provider's protocol; None: it uses none of the built-in protocols."""
     if endpoint.protocol is not None:
         return endpoint.protocol
-    return next((protocol for protocol in _ADAPTERS if protocol == name), None)
+    return _OF_ITS_NAME.get(name)
 
 
 def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Mapping[str, str] | None = None) -> None:
@@ -121,7 +123,12 @@ def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Map
                 "file (--panel)"
             )
         _check_settings(panel, place, model, settings, endpoints)
-        _check_answer(place, model, settings, window or known_window(model, endpoints))
+        window = window or known_window(model, endpoints)  # noqa: PLW2901  (as the panel writes it, else as known)
+        if window is not None and settings.max_output_tokens > (left := answer_tokens(window)):
+            raise SettingNotTaken(
+                f"{place}: model {model!r}: max_output_tokens {settings.max_output_tokens:,} is more than the "
+                f"{left:,} of its window of {window:,} that requests leave; write max_output_tokens: {left}"
+            )
         if environ is not None and (missing := missing_at_cloud(name, endpoints, environ)):
             missing_keys.setdefault(name, f"{place}: model {model!r}: {'; '.join(missing)}")
         if environ is not None and (variables := missing_key(name, endpoints, environ)):
@@ -179,15 +186,16 @@ def key_destinations(panel: Panel, endpoints: Endpoints, environ: Mapping[str, s
 
     See `key_destination`, `header_destination` and `proxy_destination`.
     """
-    lines: list[str | None] = []
+    lines: list[str] = []
     for name in dict.fromkeys([model.partition("/")[0] for model in panel.models]):
         if name == SIMULATED and name not in endpoints:
             continue  # nothing leaves this machine
         endpoint = endpoint_of(name, endpoints)
         protocol = protocol_of(name, endpoint)
-        of_provider = (key_destination, header_destination, proxy_destination)
-        lines += [line_of(name, protocol, endpoint, environ) for line_of in of_provider]
-    return tuple(line for line in lines if line is not None)
+        for line_of in (key_destination, header_destination, proxy_destination):
+            if (line := line_of(name, protocol, endpoint, environ)) is not None:
+                lines.append(line)  # noqa: PERF401  (read as a list, this is two)
+    return tuple(lines)
 
 
 def setting_warnings(panel: Panel, endpoints: Endpoints) -> list[str]:
@@ -216,14 +224,6 @@ def _check_settings(panel: Panel, place: str, model: str, settings: CallSettings
     refused = refused_settings(protocol, name, settings, tools=tools)
     if refused:
         raise SettingNotTaken(f"{place}: model {model!r}: {'; '.join(refused)}")
-
-
-def _check_answer(place: str, model: str, settings: CallSettings, window: int | None) -> None:
-    if window is not None and settings.max_output_tokens > (left := answer_tokens(window)):
-        raise SettingNotTaken(
-            f"{place}: model {model!r}: max_output_tokens {settings.max_output_tokens:,} is more than the {left:,} of "
-            f"its window of {window:,} that requests leave; write max_output_tokens: {left}"
-        )
 
 
 class _CalledPlace(NamedTuple):

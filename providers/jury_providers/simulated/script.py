@@ -6,11 +6,10 @@ Both are functions of the script's seed and a call's trace, so a run can be repe
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from hashlib import blake2b
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from jury_events.nearest import did_you_mean
 from jury_events.outcome import CallOutcome
@@ -86,11 +85,11 @@ class Script:
 
     latency: float = 0.0
     sigma: float = 0.5
-    rates: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    scripted: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    rates: Mapping[str, float] = field(default_factory=dict)
+    scripted: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     seed: int = 0
     answers: str = "read"
-    points: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    points: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, value, most in (("latency", self.latency, _LONGEST), ("sigma", self.sigma, _WIDEST)):
@@ -108,21 +107,15 @@ class Script:
                     raise BadScript(f"scripted {pattern!r}: {fault!r} is none of {', '.join(self.faults)}")
 
     def _check_rates(self) -> None:
-        if CallOutcome.ANSWERED.value in self.rates:
-            raise BadScript("rates: answered is what remains; give the rates of failures")
-        if unknown := [name for name in self.rates if name not in self.faults]:
-            raise BadScript(f"rates: {unknown[0]!r} is none of {', '.join(self.faults)}")
         for name, rate in self.rates.items():
+            if name == CallOutcome.ANSWERED.value:
+                raise BadScript("rates: answered is what remains; give the rates of failures")
+            if name not in self.faults:
+                raise BadScript(f"rates: {name!r} is none of {', '.join(self.faults)}")
             if not 0 <= rate <= 1:
                 raise BadScript(f"{name}: a probability is a number from 0 to 1, not {rate:g}")
         if (total := sum(self.rates.values())) > 1 + 1e-9:
             raise BadScript(f"rates: add up to {total:g}; together at most 1")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Mapping proxies cannot be pickled, and scripts are sent to worker processes.
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
-        mappings = {name: dict(values[name]) for name in ("rates", "scripted", "points")}
-        return _rebuild, (type(self), values | mappings)
 
     def seconds(self, trace: str) -> float:
         """The latency of a call in seconds."""
@@ -170,10 +163,6 @@ class Script:
         drawn = blake2b(f"{self.seed}\0{trace}".encode("utf-8", "surrogatepass"), digest_size=24).digest()
         first, second, third = (int.from_bytes(drawn[at : at + 6]) / 2**48 for at in (0, 8, 16))
         return first, second, third
-
-
-def _rebuild(kind: type[Script], values: dict[str, Any]) -> Script:
-    return kind(**values)
 
 
 @dataclass(frozen=True, kw_only=True)
