@@ -9,7 +9,7 @@ from jury_events.text import visible_line
 from jury_integrations.mcp.debate_names import READS, RunName
 from jury_integrations.mcp.plain_errors import PlainMcpServer
 from jury_judge import Records
-from jury_judge.records.vote_reports import VoteReports
+from jury_judge.records.votes import VoteReports
 from jury_judge.settings.gate import GateSettings
 from jury_judge.settings.statistics import StatisticsSettings, is_file
 from jury_views.conclusion import FactsOfRun, conclusion_lines
