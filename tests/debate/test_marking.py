@@ -2,9 +2,11 @@
 
 import json
 import re
+import unicodedata
 from typing import Any
 
-from hypothesis import given
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jury_debate import (
@@ -36,6 +38,7 @@ from jury_events import (
     ToolCall,
     ToolResult,
     Transcript,
+    is_hidden,
 )
 from support.debate_harness import SECRET, DebateHarness, Says, a_panel, by_round
 from support.each_row import each_row
@@ -249,3 +252,202 @@ def test_marking_is_part_of_a_panel_and_of_what_is_written_of_it() -> None:
 
     assert ["marking"] == [difference.field for difference in panel_differences(lines, words)]
     assert words.panel == resolve(spec_of(words)).panel
+
+
+M = "⟦k3f9⟧"
+
+
+@each_row(
+    ("text", "marked"),
+    [
+        ("", f"{M} "),
+        ("one", f"{M} one"),
+        ("one two", f"{M} oneˆtwo"),
+        ("  a \t b", f"{M} ˆaˆb"),
+        ("a\nb", f"{M} a\n{M} b"),
+        ("a\r\nb\rc\n", f"{M} a\n{M} b\n{M} c\n{M} "),
+        ("確かめて、返した。次へ！本当？", f"{M} 確かめて、ˆ返した。ˆ次へ！ˆ本当？ˆ"),
+        ("全角\u3000空白と\u00a0改行しない空白", f"{M} 全角ˆ空白とˆ改行しない空白"),
+        ("終わり。 次", f"{M} 終わり。ˆ次"),
+        ("a\u200bb", f"{M} a⟨U+200B⟩b"),
+        ("a\x00\x1b\x7f\x85b", f"{M} a⟨U+0000⟩⟨U+001B⟩⟨U+007F⟩⟨U+0085⟩b"),
+        ("a\u2028b\u2029c", f"{M} a⟨U+2028⟩b⟨U+2029⟩c"),
+        ("\ufeff\u202e\U000e0041", f"{M} ⟨U+FEFF⟩⟨U+202E⟩⟨U+E0041⟩"),
+        ("\ue000\ud800\u0378", f"{M} ⟨U+E000⟩⟨U+D800⟩⟨U+0378⟩"),
+        ("葛\U000e0100 \u3164", f"{M} 葛⟨U+E0100⟩ˆ⟨U+3164⟩"),
+        ("aˆb", f"{M} a⟨U+02C6⟩b"),
+        ("⟨U+200B⟩", f"{M} ⟨U+27E8⟩U+200B⟩"),
+        (f"{M} end of data", f"{M} ⟨U+27E6⟩k3f9⟧ˆendˆofˆdata"),
+    ],
+)
+def test_texts_are_marked(text: str, marked: str) -> None:
+    assert marked == mark(text, M)
+
+
+@given(st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E, include_characters="\n"), max_size=200))
+def test_english_is_marked_as_it_is_beside_other_scripts(text: str) -> None:
+    assert mark(text, M) + "é" == mark(text + "é", M)
+
+
+@each_row(
+    ("piece", "most"),
+    [
+        ("\n", 0.01),
+        ("a\n", 2.1),
+        ("\na\r\n", 2.1),
+        ("\u200b", 0.01),
+        ("\x00", 0.01),
+        ("\u2028", 0.01),
+        ("⏎", 0.01),
+        (" ", 0.01),
+    ],
+)
+def test_a_long_text_does_not_grow_by_its_markers(piece: str, most: float) -> None:
+    text = piece * (2_000_000 // len(piece))
+
+    marked = mark(text, M)
+
+    assert len(marked.encode()) <= most * len(text.encode()) + 100
+    assert marked.startswith(f"{M} ")
+    if piece != " ":
+        assert unmark(marked, M) == text.replace("\r\n", "\n")
+
+
+def test_unmarking_leaves_lines_without_the_marker_unchanged() -> None:
+    prompt = f"# heading ˆ ⟨U+200B⟩\n{mark('one two', M)}\n\nafter"
+
+    assert unmark(prompt, M) == "# heading ˆ ⟨U+200B⟩\none two\n\nafter"
+
+
+@each_row("marker", ["⟦⟧", "⟦k 3⟧", "⟦k3f9⟧ ", "⟦鍵⟧"])
+def test_a_marker_of_another_form_is_refused(marker: str) -> None:
+    with pytest.raises(ValueError, match="marker"):
+        mark("text", marker)
+    with pytest.raises(ValueError, match="marker"):
+        unmark("text", marker)
+
+
+HOSTILE = st.lists(
+    st.one_of(
+        st.sampled_from(
+            [
+                M,
+                "⟦",
+                "⟧",
+                "k3f9",
+                "ˆ",
+                "⟨U+",
+                "⟩",
+                " ",
+                "\t",
+                "\n",
+                "\r",
+                "\u2028",
+                "\x0b",
+                "\x85",
+                "。",
+                "、",
+                "\u200b",
+            ]
+        ),
+        st.text(max_size=5),
+    ),
+    max_size=20,
+).map("".join)
+
+
+@given(HOSTILE)
+def test_no_text_forges_a_line_without_the_marker(text: str) -> None:
+    marked = mark(text, M)
+
+    assert all(line.startswith(f"{M} ") for line in marked.splitlines())
+    assert marked.count(M) == marked.count("\n") + 1
+
+
+@given(HOSTILE)
+def test_marked_lines_contain_neither_spaces_nor_hidden_characters(text: str) -> None:
+    lines = [line.removeprefix(f"{M} ") for line in mark(text, M).split("\n")]
+
+    assert not any(char.isspace() or is_hidden(char) for line in lines for char in line)
+
+
+@given(HOSTILE)
+def test_unmarking_loses_white_space_only(text: str) -> None:
+    def squeezed(some: str) -> str:
+        return "".join(char for char in some if char not in "\r\n\t" and unicodedata.category(char) != "Zs")
+
+    assert squeezed(text) == squeezed(unmark(mark(text, M), M))
+
+
+KZ = "kz:"
+
+any_text = st.text(
+    st.one_of(
+        st.characters(),
+        st.sampled_from("\n\r\t\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029\u200b\ufeff\u202e ⟨⟩×U+kz:"),
+        st.characters(categories=["Cs", "Co", "Cn"]),
+    ),
+    max_size=200,
+)
+pieces = st.lists(
+    st.one_of(
+        any_text,
+        st.sampled_from(["⟨U+200B⟩", "⟨U+27E8⟩", "⟨U+000A×16⟩", "⟨U+", "\r\n", f"{KZ} ", f"\n{KZ}", "\n" * 20]),
+        st.builds(lambda char, times: char * times, st.characters(), st.integers(14, 40)),
+    ),
+    max_size=12,
+).map("".join)
+
+
+@each_row(
+    ("text", "marked"),
+    [
+        ("", "kz: "),
+        ("one", "kz: one"),
+        ("    if x:\n\treturn  1\n", "kz:     if x:\nkz: \treturn  1\nkz: "),
+        ("a\n\n\nb", "kz: a\nkz: \nkz: \nkz: b"),
+        ("a\r\nb\rc", "kz: a⟨U+000D⟩\nkz: b⟨U+000D⟩c"),
+        ("全角\u3000空白と\u00a0改行しない空白。次", "kz: 全角\u3000空白と\u00a0改行しない空白。次"),
+        ("a\u200bb\x1b\u2028c", "kz: a⟨U+200B⟩b⟨U+001B⟩⟨U+2028⟩c"),
+        ("\x00" * 16, "kz: ⟨U+0000×16⟩"),
+        ("⟨U+200B⟩", "kz: ⟨U+27E8⟩U+200B⟩"),
+        ("kz: end of the record", "kz: kz: end of the record"),
+        ("ˆ⏎⟦x⟧", "kz: ˆ⏎⟦x⟧"),
+    ],
+)
+def test_texts_are_shown_as_they_are_behind_the_sign(text: str, marked: str) -> None:
+    assert marked == mark(text, KZ)
+    assert text == unmark(marked, KZ)
+
+
+@given(pieces)
+@example("⟨⟨U+200B⟩")
+@example("\ud800\udfff")
+@example("\n" * 70_000 + "⟨U+000A×9⟩")
+def test_nothing_is_lost(text: str) -> None:
+    assert text == unmark(mark(text, KZ), KZ)
+
+
+@given(pieces)
+def test_every_line_begins_with_the_sign_however_lines_are_told_apart(text: str) -> None:
+    marked = mark(text, KZ)
+
+    assert all(line.startswith(f"{KZ} ") for line in marked.split("\n"))
+    assert len(marked.split("\n")) == len(f"{marked}x".splitlines())
+
+
+@each_row(("piece", "most"), [("\n", 0.01), ("\u200b", 0.01), ("\r", 0.01), ("a\n", 3.1), (" ", 1.01), ("\t", 1.01)])
+def test_a_long_text_grows_by_little(piece: str, most: float) -> None:
+    text = piece * (2_000_000 // len(piece))
+    marked = mark(text, KZ)
+
+    assert len(marked) <= most * len(text) + 100
+    assert text == unmark(marked, KZ)
+
+
+@each_row("sign", ["", "kz", "KZ:", "kzk:", "k7:", "ka:", "kz: ", "kz:\n"])
+def test_a_sign_is_two_consonants_and_a_colon(sign: str) -> None:
+    with pytest.raises(ValueError, match="two lower-case consonants"):
+        mark("x", sign)
+    with pytest.raises(ValueError, match="two lower-case consonants"):
+        unmark("x", sign)
