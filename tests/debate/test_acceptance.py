@@ -35,8 +35,7 @@ def judged(*verdicts: Any, spec: dict[str, Any] = INDEPENDENT, scenarios: int = 
     }
     panel = resolve(PanelSpec.model_validate(calibrated(spec, **numbers))).panel
     harness = DebateHarness(panel, by_round(answers, Says(P, 80.0)), case=a_case(scenarios=scenarios)).run()
-    judgment = harness.debate.state.judgment
-    assert judgment is not None
+    judgment = harness.judgment
     assert harness.debate.state.completed is not None
     assert judgment.verdict is harness.debate.state.completed.final_verdict
     return judgment
@@ -88,8 +87,7 @@ def test_a_calibration_on_false_passes_lets_a_fail_stand() -> None:
 def test_without_a_calibration_there_is_no_acceptance() -> None:
     found = DebateHarness(a_panel(*SEATS, preset="independent"), by_round({seat: [Says(P)] for seat in SEATS})).run()
 
-    assert found.debate.state.judgment is not None
-    assert found.debate.state.judgment.acceptance is None
+    assert found.judgment.acceptance is None
 
 
 def test_the_scenarios_of_a_verdict_that_does_not_stand_do_not_stand() -> None:
@@ -219,8 +217,7 @@ def accepted(*answers: Says, threshold: float, prompts: int = 1, **spec: Any) ->
     calibration = a_calibration(signal=ITEM, threshold=threshold, panel=panel_digest(panel))
     panel = panel.changed(final=panel.final.changed(calibration=calibration))
     script = by_round({seat: [one] for seat, one in zip(SEATS, answers, strict=True)}, Says(F, 10.0, decisive_item=1))
-    judgment = DebateHarness(panel, script, prompts=prompts).run().debate.state.judgment
-    assert judgment is not None
+    judgment = DebateHarness(panel, script, prompts=prompts).run().judgment
     assert judgment.acceptance is not None
     return judgment.verdict, judgment.acceptance
 

@@ -74,7 +74,7 @@ PASSES, FAILS = Says("safe_pass", 90.0), Says("unsafe_fail", 9.0)
 def judged(*answers, judge=Says("safe_pass", 80.0), scenarios=1, **spec):
     table = {seat: [answer] for seat, answer in zip(SEATS, answers, strict=True)}
     case = a_case(scenarios=scenarios)
-    return DebateHarness(a_panel(**spec), by_round(table, judge), case=case).run().debate.state.judgment
+    return DebateHarness(a_panel(**spec), by_round(table, judge), case=case).run().judgment
 
 
 @each_row(
@@ -154,7 +154,7 @@ def test_a_seat_that_fails_later_keeps_its_vote_marked_stale() -> None:
         "gemini": [Says("safe_pass")],
     }
     panel = a_panel(discussion={"end_early": False, "max_rounds": 2})
-    found = DebateHarness(panel, by_round(table)).run().debate.state.judgment
+    found = DebateHarness(panel, by_round(table)).run().judgment
 
     assert [(vote.kind, vote.round) for vote in found.votes] == [("stale", 1), ("own", 2), ("own", 2)]
     assert found.quorum_votes == 3
