@@ -18,7 +18,6 @@ from jury_debate import (
     mark,
     panel_differences,
     resolve,
-    spec_of,
     tool_names,
     unmark,
 )
@@ -242,7 +241,6 @@ def test_marking_is_part_of_a_panel_and_of_what_is_written_of_it() -> None:
     lines = ResolvedPanel(words.panel.changed(marking="lines"), {}, None)
 
     assert ["marking"] == [difference.field for difference in panel_differences(lines, words)]
-    assert words.panel == resolve(spec_of(words)).panel
 
 
 M = "⟦k3f9⟧"

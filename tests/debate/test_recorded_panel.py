@@ -20,6 +20,7 @@ from jury_debate import (
 from jury_replay import branch_id
 from support.debate_harness import SECRET, DeterministicParts, a_case, a_panel
 from support.each_row import each_row
+from support.scales import ANSWERS, LEVELS, YES_NO
 
 GEMINI = {"model": "google/gemini-2.5-pro"}
 CHOSEN = {"model": "google/gemini-2.5-pro", "fallbacks": ["openai/spare"], "role_name": "The third"}
@@ -41,6 +42,13 @@ PANELS: list[dict[str, Any]] = [
         "answers": {"repairs": 0, "safety_filter": "abstain"},
         "artifacts": {"mode": "inline"},
     },
+]
+EFFORTS = [{"model": "openai/gpt-6-sol", "settings": {"effort": effort}} for effort in ("low", "high")]
+CRITICAL = [{**ANSWERS["criteria"][0], "critical": "fail", "critical_below": 0.6}, ANSWERS["criteria"][1]]
+SCALED: list[dict[str, Any]] = [
+    {**fields, "language": language}
+    for fields in (ANSWERS, LEVELS, YES_NO, {"scale": "code-review"}, {"criteria": "none"}, {"criteria": CRITICAL}, {})
+    for language in ("en", "ja")
 ]
 
 
@@ -67,7 +75,7 @@ def test_the_panel_of_an_opening_event_is_the_one_that_opened_it(spec: object, p
     assert resolved == recorded_panel(opened, pen.texts)
 
 
-@each_row("spec", PANELS)
+@each_row("spec", [*PANELS, *SCALED, {"seats": EFFORTS}, {"marking": "words"}])
 def test_the_spec_of_a_recorded_panel_resolves_to_it(spec: object) -> None:
     resolved = a_resolved(spec)
 
@@ -159,24 +167,6 @@ def test_seats_of_one_model_with_other_efforts_have_ids_and_names_of_their_own()
 
 def test_an_effort_of_the_whole_panel_counts_too() -> None:
     assert ("gpt-6-sol-low",) == of_efforts(None, settings={"effort": "low"}).panel.juror_ids
-
-
-def test_panels_of_other_efforts_are_other_panels() -> None:
-    low, high = (
-        resolve(
-            PanelSpec.model_validate({"seats": [{"model": MODEL, "juror_id": "a", "settings": {"effort": effort}}]})
-        )
-        for effort in ("low", "high")
-    )
-
-    assert panel_digest(low.panel) != panel_digest(high.panel)
-    assert "seats.0.settings.effort" in [difference.field for difference in panel_differences(low, high)]
-
-
-def test_a_recorded_panel_resolves_to_itself() -> None:
-    resolved = of_efforts(None, "low", "high")
-
-    assert resolved.panel == resolve(spec_of(resolved)).panel
 
 
 def of_seats(*seats: dict[str, object], own_servers: tuple[str, ...] = (), **spec: object) -> ResolvedPanel:
