@@ -32,7 +32,7 @@ class LockedFile:
             OSError: it cannot be written.
         """
         for _ in range(_TRIES):
-            # The folder may be removed at any time by a process that left it empty: between the two looks of `mkdir` too.
+            # A process that left the folder empty may remove it at any time: between the two looks of `mkdir` too.
             with suppress(FileExistsError):
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with suppress(FileNotFoundError):
