@@ -64,7 +64,7 @@ class Database(BlockingWork):
         Raises:
             StoreError: there is no store, or it cannot be reached.
         """
-        from jury_migrations.comparison import check
+        from jury_migrations.upgrading import check
 
         return await self._blocking(check, self.store_url)
 
