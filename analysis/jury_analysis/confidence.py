@@ -18,11 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from jury_analysis.accuracy import decided
-from jury_analysis.estimate import Estimate, missing
+from jury_analysis.estimate import Estimate, missing, wilson
 from jury_analysis.intervals import clustered_mean, proportion
 from jury_analysis.reasons import ALL_RIGHT_OR_WRONG, NO_CONFIDENCE, NO_DECIDED_CONFIDENCE
 from jury_analysis.scale import OURS
-from jury_analysis.score_interval import wilson
 from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix, panel_plurality
 from jury_events.verdict import FAIL, PASS
 

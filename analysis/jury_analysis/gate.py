@@ -13,14 +13,13 @@ import pyarrow.compute as pc
 from jury_analysis.agreement import self_agreement
 from jury_analysis.ballots import check
 from jury_analysis.errors import UnknownMetric
-from jury_analysis.estimate import Estimate, missing
+from jury_analysis.estimate import FEWEST, Estimate, missing
 from jury_analysis.intervals import RESAMPLES, SEED, PossibleChange
 from jury_analysis.paired import HIGHEST_SCORE, Paired, PairedChange, paired
 from jury_analysis.pairing import PairedOptions, Verdicts
 from jury_analysis.reasons import NO_REPEATS
 from jury_analysis.report_object import json_object
 from jury_analysis.scale import without_simulated
-from jury_analysis.score_interval import FEWEST
 from jury_analysis.vote_matrix import vote_matrix
 
 POWER = 0.8

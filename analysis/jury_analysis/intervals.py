@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from jury_analysis.estimate import Estimate, Interval, missing
+from jury_analysis.estimate import FEWEST, TAIL, Estimate, Interval, cluster_notes, missing, wilson
 from jury_analysis.reasons import (
     ALIKE_WITHIN_LIMITS,
     FEW_CHANGES_WITHIN_LIMITS,
@@ -23,7 +23,6 @@ from jury_analysis.reasons import (
     UNDEFINED_IN_SOME,
     WIDTH_ZERO,
 )
-from jury_analysis.score_interval import FEWEST, TAIL, cluster_notes, wilson
 from jury_analysis.wording import Reason
 
 RESAMPLES = 2000

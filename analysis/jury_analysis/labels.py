@@ -6,9 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jury_analysis.ballots import MESSAGES
+from jury_analysis.ballots import LABEL_FACTS, LABELS, MESSAGES
 from jury_analysis.errors import BadLabels
-from jury_analysis.label_schema import LABEL_FACTS, LABELS
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.errors import BadBallots
+from jury_analysis.estimate import FEWEST
 from jury_analysis.reasons import FEW_CHANGES, NO_CHANGE, TOO_FEW_CLUSTERS
 from jury_analysis.scale import BallotOptions, Exclusion, Scale, plain_text
-from jury_analysis.score_interval import FEWEST
 from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix, panel_plurality, vote_matrix
 from jury_analysis.wording import Reason
 

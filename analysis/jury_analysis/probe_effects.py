@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from jury_analysis.ballots import check
+from jury_analysis.calibration import clustered_bound
 from jury_analysis.certificate import clopper_pearson
-from jury_analysis.certification import clustered_bound
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import ClusteredMean, clustered_mean, holm, proportion
 from jury_analysis.paired import VerdictFlip

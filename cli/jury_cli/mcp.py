@@ -85,8 +85,8 @@ class _Served:
         from mcp.server.transport_security import TransportSecuritySettings
 
         from jury_web.app import with_middleware
-        from jury_web.body_limits import MAX_BODY
         from jury_web.credentials import TokenAttempts
+        from jury_web.middleware import MAX_BODY
         from jury_web.server import serving
         from jury_web.serving import policy_of
 

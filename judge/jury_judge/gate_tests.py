@@ -9,7 +9,6 @@ from jury_events.errors import JuryError, Worded
 from jury_judge.extras import check_statistics
 from jury_judge.settings.gate import GateSettings
 from jury_views.gate_view import GateInWords
-from jury_views.reports.gate_reports import lines
 
 
 class Gates:
@@ -60,7 +59,7 @@ class GateItem(pytest.Item):
 
         said: list[str] = []
         found = gate_report(self.asked, said.append)
-        self.add_report_section("call", "jury gate", "\n".join(lines(found)))  # a test that passes has no other text
+        self.add_report_section("call", "jury gate", "\n".join(found.lines))  # a test that passes has no other text
         self.user_properties += [("note", note) for note in (*said, *found.notes)]
         if found.outcome != "pass":
             raise GateNotPassed(found)
@@ -71,7 +70,7 @@ class GateItem(pytest.Item):
             found = excinfo.value.found
             undecided = found.decision == "inconclusive"
             remedy = ["if that may pass: the same command with --jury-gate-inconclusive pass"] if undecided else []
-            return "\n".join([*lines(found), *remedy])
+            return "\n".join([*found.lines, *remedy])
         return str(excinfo.value) if isinstance(excinfo.value, JuryError) else super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:

@@ -10,9 +10,9 @@ from jury_views.report_sections import Block, ReportCell, Section, Sentence, Tab
 if TYPE_CHECKING:
     from jury_analysis.calibration import CalibrationReport, PartReport
     from jury_analysis.certificate import Certificate
-    from jury_analysis.ladders.ladder_report import LadderReport, ReportedStage
-    from jury_analysis.ladders.ladder_use import LadderUse
-    from jury_analysis.ladders.promises import Promises
+    from jury_analysis.ladder_promises import Promises
+    from jury_analysis.ladder_report import LadderReport, ReportedStage
+    from jury_analysis.ladder_use import LadderUse
     from jury_analysis.scale import Exclusion
 
 _TITLE = Wording("Calibration", "較正")

@@ -33,6 +33,7 @@ from jury_events.debate_events import (
     TextsErased,
 )
 from jury_events.envelope import StoredEvent
+from jury_events.errors import InputError
 from jury_events.evaluation import Evaluation, SeatPosition
 from jury_events.evidence import Evidence, quotes_of
 from jury_events.evidence_facts import EvaluationFacts
@@ -43,13 +44,16 @@ from jury_events.panel import Panel
 from jury_events.parts import PartRef
 from jury_events.reading import RecordRead
 from jury_events.verdict import Verdict
-from jury_views.errors import OpeningMissing
 from jury_views.number_formats import probabilities_object
 
 Texts = Mapping[str, bytes]
 """The 43 characters of a part's digest to its bytes; erased parts are not in it."""
 Ending = DebateCompleted | DebateFailed | DebateCancelled
 Status = Literal["completed", "failed", "cancelled", "unfinished", "waiting"]
+
+
+class OpeningMissing(InputError):
+    """Events of a debate do not begin with its opening event."""
 
 
 @dataclass

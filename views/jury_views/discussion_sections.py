@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from jury_analysis.wording import Wording
-from jury_views.charts.shapes import heat_map
+from jury_views.charts import heat_map
 from jury_views.report_sections import (
     Block,
     Chart,

@@ -25,6 +25,7 @@ from jury_events.verdict_scale import LabelId
 from jury_views.debate_fold import (
     AnsweredBy,
     Ending,
+    OpeningMissing,
     Status,
     answered_in_stream,
     change_counts,
@@ -34,7 +35,6 @@ from jury_views.debate_fold import (
     position_changes,
     status_of,
 )
-from jury_views.errors import OpeningMissing
 from jury_views.reasons import ReasonSteps, VerdictReason, reason_data, texts_of
 from jury_views.run_quotations import evidence_object
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 from jury_analysis.wording import Reason, Wording
 from jury_events.text import visible_line
 from jury_events.verdict import Verdict
-from jury_views.charts.shapes import heat_map, reliability_chart, stacked_bar
+from jury_views.charts import heat_map, reliability_chart, stacked_bar
 from jury_views.discussion_sections import discussion_sections, reasoning_section
 from jury_views.report_sections import (
     NOTHING,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from jury_analysis.wording import Wording
 from jury_events.text import visible_line
-from jury_views.charts.shapes import frontier_chart
+from jury_views.charts import frontier_chart
 from jury_views.report_sections import Block, Chart, Figure, ReportCell, Section, Sentence, Table, listed, table
 from jury_views.statistics_words import DECIDED, RIGHT, SEAT
 

@@ -6,7 +6,7 @@ from operator import itemgetter
 
 import pyarrow as pa
 
-from jury_analysis.label_schema import DECISIVE_MESSAGE, LABELS
+from jury_analysis.ballots import DECISIVE_MESSAGE, LABELS
 from jury_cases.votes.words import VerdictWords
 from jury_events.errors import SettingError
 from jury_events.review_facts import Review

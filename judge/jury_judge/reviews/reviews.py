@@ -18,7 +18,7 @@ from jury_judge.reviews.review_changes import (
 )
 from jury_replay.intact import intact_history
 from jury_store.event_store import EventStore
-from jury_views.review_objects import reasons_in
+from jury_views.evaluation_models import reasons_in
 
 
 def reviews_of(store: EventStore, debate_id: str) -> ReviewFacts:

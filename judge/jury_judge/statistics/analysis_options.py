@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping
 
 from jury_analysis.calibration import CalibrationOptions
 from jury_analysis.gate import GateOptions
-from jury_analysis.ladders.ladder_report import LadderOptions
-from jury_analysis.ladders.promises import Promises
+from jury_analysis.ladder_promises import Promises
+from jury_analysis.ladder_report import LadderOptions
 from jury_analysis.pairing import PairedOptions
 from jury_analysis.panel_worth import WorthOptions
 from jury_analysis.scale import Scale

@@ -17,7 +17,7 @@ from jury_events.text import visible_line
 from jury_replay.selection import DebateSelection
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
-from jury_views.errors import OpeningMissing
+from jury_views.debate_fold import OpeningMissing
 from jury_views.reasons import VerdictReason
 from jury_views.result_lines import StoredResult
 

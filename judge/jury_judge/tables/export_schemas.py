@@ -4,9 +4,8 @@ from typing import get_args, get_type_hints
 
 import pyarrow as pa
 
-from jury_analysis.ballots import OWN_WORDS, READING, REASONING, SCHEMA
-from jury_analysis.label_schema import DECISIVE_MESSAGE
-from jury_analysis.label_schema import LABELS as LABEL_SCHEMA
+from jury_analysis.ballots import DECISIVE_MESSAGE, OWN_WORDS, READING, REASONING, SCHEMA
+from jury_analysis.ballots import LABELS as LABEL_SCHEMA
 from jury_views.result_models import OUTCOME, DebateResult, FinalJudgment
 
 _TIME = pa.timestamp("us", tz="UTC")

@@ -41,7 +41,7 @@ def later_labels(
 ) -> tuple[pa.Table, VerdictWords]:
     """The labels of files, and of the reviews of a store where `REVIEWS` is among the names; and their verdicts.
 
-    Those of reviews have the column `jury_analysis.label_schema.DECISIVE_MESSAGE` too.
+    Those of reviews have the column `jury_analysis.ballots.DECISIVE_MESSAGE` too.
     """
     files = [one for one in given if one != REVIEWS]
     found: list[pa.Table] = []

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Literal
 
 import pyarrow as pa
 
-from jury_analysis.label_schema import DECISIVE_MESSAGE
+from jury_analysis.ballots import DECISIVE_MESSAGE
 from jury_events.codec import decode
 from jury_events.decisive import decisive_message
 from jury_events.errors import EventError
@@ -54,8 +54,8 @@ from jury_store.debate_ballots import VARIANT, DebateBallots
 from jury_store.debate_rows import DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 from jury_store.list_order import PageCursor, SortOrder
+from jury_views.evaluation_models import parts_by_seat
 from jury_views.reasons import VerdictReason
-from jury_views.record_reading import parts_by_seat
 
 Form = Literal["parquet", "csv"]
 

@@ -28,7 +28,7 @@ def write_ballots(path: Path, ballots: pa.Table, labels: pa.Table | None = None,
     Args:
         path: of the file.
         ballots: of a store or of files.
-        labels: rows of `jury_analysis.label_schema.LABELS`, which win over the labels of the ballots.
+        labels: rows of `jury_analysis.ballots.LABELS`, which win over the labels of the ballots.
         scales: whose labels the ballots have; the file says them.
     """
     table = check(ballots, EVERY_COLUMN)

@@ -23,9 +23,8 @@ from jury_views.debate_fold import (
 from jury_views.debate_labels import LABELS, DebateLabels
 from jury_views.judgment_lines import acceptance_line, aside_lines, cap_lines, reasoning_line
 from jury_views.number_formats import of_hundred
-from jury_views.page import Page, TextSpan
+from jury_views.page import VERDICTS, Page, TextSpan, verdict_text
 from jury_views.reasons import FINAL_JUDGE, reason_of, went_wrong_line
-from jury_views.terminal.verdicts import VERDICTS, verdict_text
 from jury_views.terms import term
 
 _COLUMNS = 98

@@ -10,8 +10,7 @@ from jury_events.review_facts import NO_REVIEWS, ReviewFacts
 from jury_events.verdict import PASS, Verdict
 from jury_views.case_view import MOST_LABELLED, LabelDecisive, NumberedItem, numbered_items, readable_case
 from jury_views.debate_fold import StepEvaluation, asks_for_evidence, decisive_items, quotations, role_of
-from jury_web.pages.shown_items import AROUND, CITED, FEWEST, ITEMS, ITEMS_CUT, ShownItems
-from jury_web.pages.text_previews import TextPreviews
+from jury_web.pages.shown_items import AROUND, CITED, FEWEST, ITEMS, ITEMS_CUT, ShownItems, TextPreviews
 
 _AROUND = 160
 """Characters on each side of a quotation that the shown part of a text does not have."""

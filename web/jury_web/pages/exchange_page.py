@@ -11,8 +11,8 @@ from jury_events.parts import ImageRef, PartRef
 from jury_views.case_view import marker_in, plain_prompt
 from jury_views.debate_fold import role_of
 from jury_web.pages.page_request import PageNotFound
+from jury_web.pages.shown_items import PREVIEW, TextPreview, TextPreviews
 from jury_web.pages.statement_views import RecordedCall, call_lines
-from jury_web.pages.text_previews import PREVIEW, TextPreview, TextPreviews
 
 
 class PromptPiece(NamedTuple):

@@ -11,12 +11,11 @@ from jury_events.review_facts import Review, ReviewFacts
 from jury_events.verdict import Verdict
 from jury_views.case_view import label_decisive
 from jury_views.debate_fold import StepEvaluation, evaluations_of, folded, role_of
+from jury_views.evaluation_models import Reasons, reasons_in
 from jury_views.reasons import VerdictReason, reason_of
-from jury_views.review_objects import Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages
 from jury_web.pages.citations import Citations, DecisiveViews, EvaluationEvidence
-from jury_web.pages.shown_items import ShownItems
-from jury_web.pages.text_previews import TextPreviews
+from jury_web.pages.shown_items import ShownItems, TextPreviews
 
 PREVIEW = 65_536
 """Bytes shown of each text of the case: a reviewer reads it all."""

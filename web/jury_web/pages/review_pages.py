@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qs, urlencode
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.responses import RedirectResponse, Response
 
 from jury_events.conditions import METADATA, Condition, parse_conditions
 from jury_events.debate_history import DebateHistory
@@ -25,12 +25,11 @@ from jury_judge.reviews.review_queue import QueueItem
 from jury_judge.serving.service import Reviewing
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.statistics.run_reports import RunReports
-from jury_views.review_objects import review_choices
-from jury_web.chunks import chunks
+from jury_views.evaluation_models import review_choices
 from jury_web.list_parameters import MOST_CONDITION, MOST_CONDITIONS
-from jury_web.pages.page_request import PageNotFound, PageRequest, number
+from jury_web.pages.page_request import PageNotFound, PageRequest, content_response, number
 from jury_web.pages.review_page import CaseToReview, case_to_review
-from jury_web.pages.transcript_page import item_response, transcript_response
+from jury_web.pages.transcript_page import transcript_response
 
 MOST_PEOPLE = 3
 """Reviewers of one debate that a queue can ask for."""
@@ -263,19 +262,11 @@ class ReviewPages:
         content = reading.texts.get(part)
         if request.path["part"] != part or content is None:
             raise PageNotFound(f"debate {reading.debate_id} has no such text, or it was erased")
-        return StreamingResponse(
-            chunks(content),
-            media_type="text/plain; charset=utf-8",
-            headers={"Content-Length": str(len(content)), "X-Content-Type-Options": "nosniff"},
-        )
+        return content_response(content)
 
     def transcript(self, request: PageRequest) -> Response:
         """`/reviews/{debate_id}/transcripts/{scenario}`: some items of a long transcript, without the jury's words."""
         return transcript_response(self._reader.history(request.debate_id), request, review=True)
-
-    def item(self, request: PageRequest) -> Response:
-        """`/reviews/{debate_id}/transcripts/{scenario}/{item}`: the whole text of an item, streamed."""
-        return item_response(self._reader.history(request.debate_id), request)
 
     def _prepared(self, request: PageRequest, form: ReviewForm) -> NewReview | Response:
         """What is to be recorded, or the page that says why there is nothing."""

@@ -21,7 +21,7 @@ from jury_judge.runs.budget import uncached_of_debates
 from jury_judge.runs.live_run import LiveRuns
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.statistics.run_reports import RunReports
-from jury_views.charts.shapes import (
+from jury_views.charts import (
     Columns,
     LabelledPanel,
     Path,
@@ -34,8 +34,7 @@ from jury_views.charts.shapes import (
 from jury_views.debate_fold import answered_in_stream, position_changes
 from jury_views.run_quotations import QuotationCount
 from jury_web.pages.list_page import ListQuery
-from jury_web.pages.page_request import PageNotFound, PageRequest
-from jury_web.pages.run_statistics_pages import REFUSALS, RefusedReport, refused_report
+from jury_web.pages.page_request import REFUSALS, PageNotFound, PageRequest, RefusedReport, refused_report
 
 LATEST = 1000
 """Debates of a run whose events are read; the counts of verdicts are of all debates."""

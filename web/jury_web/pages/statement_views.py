@@ -16,9 +16,9 @@ from jury_events.reading import RecordRead
 from jury_events.rubric import Dimension, DimensionScore
 from jury_events.verdict import Verdict
 from jury_views.debate_fold import Change, is_stand_in, other_model, role_of
-from jury_views.failed_calls import last_failure
+from jury_views.reasons import last_failure
 from jury_web.pages.citations import Citations, EvaluationEvidence
-from jury_web.pages.text_previews import TextPreview, TextPreviews
+from jury_web.pages.shown_items import TextPreview, TextPreviews
 
 
 class Subscore(NamedTuple):

@@ -1,6 +1,6 @@
 """Labels of the pages of one debate: the debate, its transcript, items, events and exchanges."""
 
-from jury_views.translation import TranslatedLabels, Translation
+from jury_views.terms import TranslatedLabels, Translation
 
 
 class DebatePageLabels(TranslatedLabels):

@@ -9,12 +9,20 @@ import numpy as np
 import pyarrow as pa
 
 from jury_analysis.ballots import check
-from jury_analysis.calibration import Parts, split_clusters
+from jury_analysis.calibration import Parts, counts_by_cluster, split_clusters
 from jury_analysis.certificate import Tried, fewest_labels
-from jury_analysis.certification import counts_by_cluster
 from jury_analysis.errors import BadBallots, BadSplit, TooFewLabels
 from jury_analysis.labels import label_ballots, resolve
-from jury_analysis.ladders.ladder_use import (
+from jury_analysis.ladder_promises import (
+    MissedCount,
+    Promises,
+    StageCertificate,
+    StageCounts,
+    Table,
+    early_levels,
+    stage_certificate,
+)
+from jury_analysis.ladder_use import (
     FAILS,
     PASSES,
     LadderUse,
@@ -23,15 +31,6 @@ from jury_analysis.ladders.ladder_use import (
     StageVotes,
     ladder_use,
     ladder_votes,
-)
-from jury_analysis.ladders.promises import (
-    MissedCount,
-    Promises,
-    StageCertificate,
-    StageCounts,
-    Table,
-    early_levels,
-    stage_certificate,
 )
 from jury_analysis.report_object import json_object
 from jury_analysis.scale import OURS, Exclusion, Scale, without_simulated

@@ -12,14 +12,11 @@ from fractions import Fraction
 from tempfile import SpooledTemporaryFile
 from typing import Any, Literal, NamedTuple, Protocol
 
-from jury_analysis.estimate import DecidedCases
-from jury_analysis.score_interval import wilson
 from jury_events.errors import SettingError
 from jury_events.judgment import Decider
 from jury_events.text import pluralize, visible_line
 from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
-from jury_views.conclusion import decided_sentence
-from jury_views.record_reading import parts_by_seat
+from jury_views.evaluation_models import parts_by_seat
 from jury_views.result_models import OUTCOME
 
 _OWN = frozenset({"own", "stale"})
@@ -287,6 +284,9 @@ class Tally:
         """What was decided and how often that was right, then the false passes by name; nothing without labels."""
         if not self.labelled:
             return {}
+        from jury_analysis.estimate import DecidedCases, wilson  # noqa: PLC0415  (of runs with labels)
+        from jury_views.conclusion import decided_sentence  # noqa: PLC0415  (likewise)
+
         passes = self.false_passes
         found = DecidedCases(self.labelled, wilson(self.right, self.decided), passes.count, self.false_fails)
         return {"labels": decided_sentence(found), **({"false passes": passes.names} if passes.count else {})}
