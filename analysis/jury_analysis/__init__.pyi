@@ -1,13 +1,13 @@
 from jury_analysis.accuracy import AccuracyReport as AccuracyReport
+from jury_analysis.accuracy import EffectiveVotes as EffectiveVotes
 from jury_analysis.accuracy import accuracy as accuracy
+from jury_analysis.accuracy import effective_votes as effective_votes
+from jury_analysis.accuracy import probability_of_majority as probability_of_majority
 from jury_analysis.agreement import Agreement as Agreement
 from jury_analysis.agreement import Repeats as Repeats
 from jury_analysis.agreement import agreement as agreement
 from jury_analysis.agreement import convergence as convergence
 from jury_analysis.agreement import self_agreement as self_agreement
-from jury_analysis.annotators import AnnotatorReport as AnnotatorReport
-from jury_analysis.annotators import annotations as annotations
-from jury_analysis.annotators import annotators as annotators
 from jury_analysis.ballots import EVERY_COLUMN as EVERY_COLUMN
 from jury_analysis.ballots import EVIDENCE as EVIDENCE
 from jury_analysis.ballots import LABEL_FACTS as LABEL_FACTS
@@ -50,9 +50,6 @@ from jury_analysis.drift import tosses as tosses
 from jury_analysis.drift_plan import Change as Change
 from jury_analysis.drift_plan import first_alarms as first_alarms
 from jury_analysis.drift_plan import simulated as simulated
-from jury_analysis.effective_votes import EffectiveVotes as EffectiveVotes
-from jury_analysis.effective_votes import effective_votes as effective_votes
-from jury_analysis.effective_votes import probability_of_majority as probability_of_majority
 from jury_analysis.errors import AnalysisError as AnalysisError
 from jury_analysis.errors import BadBallots as BadBallots
 from jury_analysis.errors import BadLabels as BadLabels
@@ -92,6 +89,9 @@ from jury_analysis.intervals import clustered_mean as clustered_mean
 from jury_analysis.intervals import holm as holm
 from jury_analysis.intervals import possible_change as possible_change
 from jury_analysis.intervals import proportion as proportion
+from jury_analysis.labels import AnnotatorReport as AnnotatorReport
+from jury_analysis.labels import annotations as annotations
+from jury_analysis.labels import annotators as annotators
 from jury_analysis.labels import check_labels as check_labels
 from jury_analysis.labels import label_ballots as label_ballots
 from jury_analysis.labels import resolve as resolve
@@ -109,7 +109,6 @@ from jury_analysis.ladder_use import StageBallots as StageBallots
 from jury_analysis.ladder_use import audited_shares as audited_shares
 from jury_analysis.ladder_use import exact_share as exact_share
 from jury_analysis.ladder_use import ladder_votes as ladder_votes
-from jury_analysis.model_families import model_family as model_family
 from jury_analysis.paired import Paired as Paired
 from jury_analysis.paired import paired as paired
 from jury_analysis.pairing import PairedOptions as PairedOptions
@@ -182,3 +181,4 @@ from jury_analysis.vote_matrix import patterns as patterns
 from jury_analysis.vote_matrix import vote_matrix as vote_matrix
 from jury_analysis.wording import Reason as Reason
 from jury_analysis.wording import Wording as Wording
+from jury_events.models import model_family as model_family

@@ -14,12 +14,12 @@ import numpy as np
 from jury_analysis.discussion import Conformity
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import AnyInts, ClusteredMean, clustered_mean, holm
-from jury_analysis.model_families import model_family
 from jury_analysis.probe_effects import ProbeReport
 from jury_analysis.reasons import CONSTANT_PREDICTOR, EMPTY_GROUP, NO_LENGTH, NO_PASS
 from jury_analysis.report_object import json_object
 from jury_analysis.vote_matrix import Bools, Floats, VoteMatrix
 from jury_analysis.wording import Reason
+from jury_events.models import model_family
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,4 @@
 from jury_web.api.error_responses import http_status as http_status
-from jury_web.app import AccessPolicy as AccessPolicy
-from jury_web.app import create_app as create_app
-from jury_web.app import login_route as login_route
-from jury_web.app import with_middleware as with_middleware
 from jury_web.credentials import TokenAttempts as TokenAttempts
 from jury_web.credentials import cookie_of as cookie_of
 from jury_web.middleware import COOKIE as COOKIE
@@ -14,4 +10,8 @@ from jury_web.server import Address as Address
 from jury_web.server import HttpConnection as HttpConnection
 from jury_web.server import listen as listen
 from jury_web.server import serving as serving
+from jury_web.serving import AccessPolicy as AccessPolicy
+from jury_web.serving import create_app as create_app
+from jury_web.serving import login_route as login_route
 from jury_web.serving import metrics_route as metrics_route
+from jury_web.serving import with_middleware as with_middleware

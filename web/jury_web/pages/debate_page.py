@@ -35,7 +35,17 @@ from jury_views.reasons import VerdictReason, reason_of
 from jury_web.pages.case_passages import CasePassages, case_passages
 from jury_web.pages.citations import Citations, DecisiveViews
 from jury_web.pages.exchange_page import ExchangeViews
-from jury_web.pages.matrix import ItemStrip, Matrix, item_strip, matrix
+from jury_web.pages.matrix import (
+    NOTHING_PENDING,
+    ItemStrip,
+    Matrix,
+    PendingSteps,
+    Waterfall,
+    item_strip,
+    matrix,
+    pending_steps,
+    waterfall,
+)
 from jury_web.pages.page_labels import LABELS
 from jury_web.pages.page_request import rendered, rendered_stream
 from jury_web.pages.shown_items import PREVIEW, ShownItems, TextPreview, TextPreviews
@@ -48,7 +58,6 @@ from jury_web.pages.statement_views import (
     call_lines,
     evaluation_changes,
 )
-from jury_web.pages.waterfall import NOTHING_PENDING, PendingSteps, Waterfall, pending_steps, waterfall
 
 ROWS = 200
 """Evaluations, statements and seats of a page; the exported file has all."""

@@ -98,6 +98,9 @@ class ShownItems(NamedTuple):
 PREVIEW = 4096
 """Bytes of a text that a page shows."""
 
+REVIEWED = 65_536
+"""The same of the case on the page of a review: a reviewer reads it all."""
+
 _utf8 = getincrementaldecoder("utf-8")
 
 State = Literal["there", "erased", "missing"]

@@ -18,8 +18,7 @@ from jury_views.debate_fold import evaluations_of
 from jury_web.pages.case_passages import ItemBlock, item_blocks, item_name, text_of
 from jury_web.pages.citations import Citations
 from jury_web.pages.page_request import PageNotFound, PageRequest, content_response, number
-from jury_web.pages.review_page import PREVIEW as REVIEWED
-from jury_web.pages.shown_items import PAGE, PREVIEW, ItemRange, ShownItems, TextPreviews
+from jury_web.pages.shown_items import PAGE, PREVIEW, REVIEWED, ItemRange, ShownItems, TextPreviews
 
 FOUND = 50
 """Items on one page of a search."""
