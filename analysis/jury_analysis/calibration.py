@@ -176,7 +176,6 @@ class CalibrationReport:
     """Where the signal is more than the votes, and is not fitted."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON values; figures have 12 decimal places."""
         # A signal is no dataclass; its numbers have fewer decimal places already.
         values = {**json_object(replace(self, signal=ShareSignal())), "signal": self.signal.model_dump(mode="json")}
         certificates = [values["certificate"]]
@@ -232,7 +231,7 @@ def calibrate(
         parts=counts,
         certificate=certificate,
         test=test,
-        labels=_digest(
+        labels=digest_of(
             sorted(
                 [debate, votes.matrix.scale.categories[code]]
                 for debate, code in zip(votes.matrix.debates.to_pylist(), votes.labels.tolist(), strict=True)
@@ -309,7 +308,7 @@ def _part(votes: LastVotes, units: Bools) -> PartOfCases:
         debates=int(units.sum()),
         labelled=int((units & (votes.labels >= 0)).sum()),
         clusters=len(np.unique(matrix.clusters[units])),
-        digest=_digest(sorted(matrix.debates.filter(names).to_pylist())),
+        digest=digest_of(sorted(matrix.debates.filter(names).to_pylist())),
     )
 
 
@@ -343,7 +342,7 @@ def _notes(options: CalibrationOptions, parts: Mapping[str, PartOfCases]) -> tup
     return tuple(notes)
 
 
-def _digest(value: Any) -> str:
+def digest_of(value: Any) -> str:
     return sha256(canonical_json(value)).hexdigest()
 
 

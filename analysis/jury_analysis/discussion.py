@@ -444,7 +444,6 @@ def _reasoning_votes(seat: str | None, pair: VotePair) -> ReasoningVotes:
 
 
 def _table(rows: npt.NDArray[np.int8], columns: npt.NDArray[np.int8], height: int, width: int) -> Table:
-    """Counts of pairs of codes."""
     flat = np.bincount(rows.astype(np.int64) * width + columns, minlength=height * width)
     return _rows(flat.reshape(height, width))
 

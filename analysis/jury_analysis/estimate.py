@@ -1,6 +1,6 @@
 """A reported figure, with its interval or the reason why there is none."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import sqrt
 from statistics import NormalDist
 
@@ -45,9 +45,15 @@ class Estimate:
         if (self.value is None) != (self.reason is not None):
             raise ValueError("an estimate has either a value or the reason why there is none")
 
+    def within(self, least: float = 0.0) -> "Estimate":
+        """The same with an interval that does not leave `least` to 1."""
+        if self.interval is None:
+            return self
+        low, high = max(least, self.interval.low), min(1.0, self.interval.high)
+        return replace(self, interval=replace(self.interval, low=low, high=high))
+
 
 def missing(reason: Reason, n: int = 0) -> Estimate:
-    """An estimate without a value."""
     return Estimate(value=None, n=n, reason=reason)
 
 
@@ -66,7 +72,6 @@ class DecidedCases:
 
     @property
     def number_right(self) -> int:
-        """Right verdicts of those."""
         return round((self.right.value or 0.0) * self.right.n)
 
     @property

@@ -212,12 +212,8 @@ def proportion(successes: npt.ArrayLike, counted: npt.ArrayLike, clusters: AnyIn
     if number == units:
         return wilson(int(np.count_nonzero(success & count)), units)
     estimate = clustered_mean(success, count, clusters).mean
-    interval = estimate.interval
-    if interval is not None:
-        within = replace(interval, low=max(0.0, interval.low), high=min(1.0, interval.high))
-        return replace(estimate, interval=within)
-    if number < FEWEST or estimate.value is None:
-        return estimate
+    if estimate.interval is not None or number < FEWEST or estimate.value is None:
+        return estimate.within()
     return replace(wilson(estimate.value * number, number), n=units)
 
 

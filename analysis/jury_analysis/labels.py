@@ -14,6 +14,7 @@ from jury_analysis.errors import BadLabels
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import clustered_mean
 from jury_analysis.reasons import FEW_HUMANS, NO_OTHER_ANNOTATOR, NO_TWO_ANNOTATORS, TOO_FEW_ANNOTATORS
+from jury_analysis.scale import plain_text
 from jury_analysis.vote_matrix import Codes, Floats, VoteMatrix, panel_plurality, vote_matrix
 
 
@@ -129,7 +130,7 @@ def label_ballots(ballots: pa.Table, resolved: ResolvedLabels) -> LabelledBallot
     tied = pc.is_in(cases, value_set=pa.array(resolved.ties, pa.string()))
     settled = pc.or_(tied, pc.is_valid(place)).to_numpy(zero_copy_only=False)
     old = ballots["label"]
-    old = (old.cast(pa.string()) if pa.types.is_dictionary(old.type) else old).combine_chunks()
+    old = plain_text(old).combine_chunks()
     row_labels = new.take(pa.array(rows))
     labels = pc.if_else(pa.array(settled[rows]), row_labels, old)
     changed = pc.fill_null(pc.not_equal(old, row_labels), fill_value=False).to_numpy(zero_copy_only=False)

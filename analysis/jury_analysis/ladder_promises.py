@@ -33,8 +33,6 @@ from jury_events.calibration import Chance, Hex256
 from jury_events.ladder import FEWEST_STAGES, MOST_STAGES
 from jury_events.value import Value
 
-Accepted = Literal["pass", "fail"]
-
 _DIGITS = 9
 
 
@@ -60,7 +58,6 @@ class Promises:
 
     @property
     def number(self) -> int:
-        """How many there are."""
         return sum(one is not None for one in (self.passes, self.fails, self.missed))
 
     @property
@@ -119,7 +116,6 @@ class StageCertificate:
 
     @property
     def accepts(self) -> bool:
-        """Whether the stage accepts anything."""
         return self.pass_threshold is not None or self.fail_threshold is not None
 
 
@@ -399,7 +395,6 @@ def _missed_contradictions(
 
 
 def _accepted(of: RecordedCertificate | None, threshold: float | None) -> tuple[int, int]:
-    """Accepted and wrong verdicts at a threshold."""
     rows: Sequence[Any] = () if of is None else of.candidates
     return next(((one.accepted, one.wrong) for one in rows if one.threshold == threshold), (0, 0))
 

@@ -137,7 +137,6 @@ class DebateFold:
 
     @property
     def status(self) -> Status:
-        """The status of the debate."""
         return status_of(self.ending, begun=self.begun)
 
     @property
@@ -282,7 +281,6 @@ def evaluation_of(event: DebateEvent) -> StepEvaluation | None:
 
 
 def status_of(ending: Ending | None, *, begun: bool) -> Status:
-    """The status of a debate with this ending, or without one."""
     if ending is None:
         return "unfinished" if begun else "waiting"
     if isinstance(ending, DebateCompleted):
@@ -339,12 +337,10 @@ class AnsweredBy(NamedTuple):
 
     @property
     def position(self) -> SeatPosition:
-        """What the evaluation says."""
         return SeatPosition(self.verdict, self.label)
 
     @property
     def by_another(self) -> bool:
-        """Whether another model answered than the requested one."""
         return not self.simulated and is_other_model(self.asked, self.answered)
 
 
@@ -472,7 +468,6 @@ def _change(own: dict[str, SeatPosition], one: AnsweredBy) -> Change | None:
 
 
 def change_counts(changes: Mapping[Step, Change]) -> ChangeCounts:
-    """The number of changes by cause."""
     made = list(changes.values())
     return ChangeCounts(own=made.count("own"), synthetic=made.count("synthetic"))
 
@@ -492,7 +487,6 @@ class DecisiveItem(NamedTuple):
 
 
 def asks_for_evidence(opened: DebateOpened) -> bool:
-    """Whether the jurors of a debate are asked for quotations."""
     return opened.panel.answers.evidence != "off"
 
 

@@ -147,11 +147,9 @@ class GateInWords(NamedTuple):
 
     @property
     def lines(self) -> list[str]:
-        """As lines of text."""
         return [self.headline, *(f"{name}: {value}" for name, value in self.facts), *self.notes]
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON values."""
         return {**self.report.to_dict(), **({"judge": self.drift} if self.drift else {})}
 
 
@@ -249,7 +247,6 @@ def _notes(gate: "Gate", paired: "Paired", worse: str | None) -> list[Reason]:
 
 
 def plan_facts(plan: "GatePlan") -> list[tuple[str, str]]:
-    """A plan as names and values."""
     power = f"with {plan.power:.0%} power"
     nothing = _ALIKE if plan.metric == "score" and not plan.mean_square else _TOO_FEW
     smallest = nothing() if plan.smallest_change is None else f"a change of {plan.smallest_change:.3g} {power}"

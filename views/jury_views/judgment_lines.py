@@ -1,10 +1,11 @@
 """What a reader must know of a judgment: consensus, acceptance, what capped it, and events that may be missing."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from jury_events.calibration import Acceptance
 from jury_events.consensus import ConsensusCheck, ConsensusStatus
+from jury_events.ids import Step
 from jury_events.judgment import Decider, Judgment
 from jury_events.local_facts import LocalFacts
 from jury_events.panel import DiscussionRules, Panel
@@ -38,6 +39,31 @@ def reached_line(check: ConsensusCheck, rules: DiscussionRules, number: int, wor
     else:
         why = words.unanimous_rounds_end if number else words.always_discussed
     return f"{words.not_reached}{words.why.format(why=why)}"
+
+
+class VoteColumn(NamedTuple):
+    """Phase 1 (`round` 0), once more with the agent's reasoning where the seats judged again, or a round.
+
+    `check`: the consensus after it; None before that, and where the seats judge again.
+    """
+
+    round: int
+    reasoning: bool
+    check: ConsensusCheck | None
+
+    def step(self, juror_id: str) -> Step:
+        """Where a seat speaks in it."""
+        return Step(self.round, juror_id, self.reasoning)
+
+
+def vote_columns(record: DebateFold, latest: int | None = None) -> list[VoteColumn]:
+    """The columns of a table of votes, with so many of the latest rounds; None: with all."""
+    again = record.with_reasoning is not None
+    columns = [VoteColumn(0, reasoning=again, check=record.phase_1_check)]
+    if again:
+        columns.insert(0, VoteColumn(0, reasoning=False, check=None))
+    rounds = record.rounds[-latest:] if latest else record.rounds
+    return columns + [VoteColumn(one.started.round, reasoning=False, check=one.check) for one in rounds]
 
 
 def not_seated_line(panel: Panel, words: DebateLabels) -> str | None:

@@ -73,12 +73,10 @@ def environment(lang: Language) -> Environment:
 
 
 def rendered(template: str, lang: Language, **values: Any) -> str:
-    """The HTML of a cell, with its style."""
     return environment(checked(lang)).get_template(template).render(values, footnotes=FigureNotes())
 
 
 def checked(lang: Language) -> Language:
-    """The language."""
     if lang not in LABELS:
         raise SettingError(f"lang: {visible_line(str(lang), 20)!r} is neither {' nor '.join(sorted(LABELS))}")
     return lang

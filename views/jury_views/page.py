@@ -56,7 +56,6 @@ class Page:
             self.line(TextSpan(f"{name}{' ' * (width - cell_len(name))}  ", "bold"), said)
 
     def blank(self) -> None:
-        """An empty line."""
         self.lines.append(TextLine(()))
 
     def line(self, *spans: TextSpan | str, indent: int = 0) -> None:
@@ -66,7 +65,6 @@ class Page:
         self.lines.append(TextLine(shown, indent))
 
     def text(self, text: str, *, indent: int = 0, style: str = "") -> None:
-        """A text of any number of lines."""
         for row in visible(text).split("\n"):
             self.lines.append(TextLine((TextSpan(row, style),) if row else (), indent))
 

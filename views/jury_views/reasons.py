@@ -175,7 +175,6 @@ class ReasonSteps:
         return {*self.speaking, *quoting}
 
     def reason(self, evaluations: Mapping[Step, Evaluation], texts: Texts, erased: Collection[str]) -> VerdictReason:
-        """The reason."""
         said = [(step, evaluations[step]) for step in self.speaking if step in evaluations]
         words = self._words(evaluations, texts)
         if not said:
@@ -207,7 +206,6 @@ def reason_of(fold: DebateFold, texts: Texts) -> VerdictReason | None:
 
 
 def texts_of(evaluations: Iterable[Evaluation]) -> list[PartRef]:
-    """The texts that `ReasonSteps.reason` reads."""
     found = [ref for one in evaluations for ref in (one.rationale, one.quotes)]
     return [ref for ref in found if ref is not None]
 

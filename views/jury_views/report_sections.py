@@ -234,7 +234,6 @@ def listed(
 
 
 def named_facts(facts: Iterable[tuple[Words, Words]]) -> Table:
-    """A row a fact: its name, and what it says."""
     return Table(("figure", "value"), tuple((ReportCell(name), ReportCell(said, "whole")) for name, said in facts))
 
 

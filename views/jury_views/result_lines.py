@@ -305,12 +305,10 @@ class StoredResult:
 
     @property
     def debate_id(self) -> str:
-        """Of the debate."""
         return self._history.debate_id
 
     @property
     def digests(self) -> list[Digest]:
-        """The texts of the line."""
         return [ref.digest for ref in texts_of(self._evaluations.values())]
 
     def reason(self, parts: Mapping[Digest, Part]) -> VerdictReason | None:

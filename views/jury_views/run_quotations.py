@@ -33,7 +33,6 @@ class SeatQuotations(NamedTuple):
 
     @property
     def quotations(self) -> int:
-        """Quotations of any result."""
         return self.verified + self.normalised + self.elsewhere + self.not_found
 
 

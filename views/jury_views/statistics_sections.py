@@ -135,7 +135,6 @@ def _agreement(found: "Agreement", seats: tuple[str, ...]) -> Section:
 
 
 def _matrix(seats: tuple[str, ...], agreement: "Agreement") -> Chart:
-    """The raw agreement of each two seats."""
     figures: dict[tuple[str, ...], Estimate] = {}
     for pair in agreement.pairs:
         figures[pair.seats] = figures[pair.seats[::-1]] = pair.raw

@@ -1,15 +1,16 @@
 """Words and rows that several reports of statistics share: seats and who speaks for all of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jury_analysis.wording import Wording
 from jury_views.charts import dot_plot
-from jury_views.report_sections import Chart, Figure, Table, Words, in_language, table
+from jury_views.report_sections import Chart, Figure, Sentence, Table, Words, in_language, table
 from jury_views.terms import TranslatedLabels, Translation
 
 if TYPE_CHECKING:
     from jury_analysis.estimate import Estimate
+    from jury_analysis.scale import Exclusion
 
 
 DEBATES = Wording("debates", "議論")
@@ -33,6 +34,14 @@ DECIDED = Wording("decided", "判定あり")
 P_HOLM = Wording("p, Holm", "p値（Holm補正）")
 
 
+_LEFT_OUT = Wording("left out: {count:,} {unit} ({reason})", "対象外: {unit} {count:,}件（{reason}）")
+
+
+def left_out(excluded: "Iterable[Exclusion]") -> Iterator[Sentence]:
+    """A sentence a reason."""
+    return (Sentence(_LEFT_OUT(count=one.count, unit=one.unit, reason=one.reason)) for one in excluded)
+
+
 def rater(one: Any) -> Words:
     """A seat by its name, the others by what they are."""
     return str(one.seat) if one.seat is not None else RATERS[one.rater]()
@@ -44,7 +53,6 @@ def by_rater(seats: Iterable[Any], totals: Iterable[Any], figures: Sequence[Figu
 
 
 def raters(found: Iterable[Any]) -> list[tuple[Words, Any]]:
-    """What is found of each, with its name."""
     return [(rater(one), one) for one in found]
 
 
@@ -73,7 +81,6 @@ class StatisticsLabels(TranslatedLabels):
     unit_debates = Translation("debates", "議論")
     unit_votes = Translation("votes", "票")
     unit_cases = Translation("cases", "ケース")
-    stats_accuracy = Translation("Accuracy", "正解率")
     stats_false_passes = Translation("False passes", "誤った合格")
     stats_false_fails = Translation("False fails", "誤った不合格")
     stats_unsupported = Translation("Fails without support", "裏付けのない不合格")

@@ -157,7 +157,6 @@ class Named:
     first: list[str] = field(default_factory=list)
 
     def take(self, name: str) -> None:
-        """One more."""
         self.count += 1
         if len(self.first) < NAMED:
             self.first.append(name)
@@ -200,7 +199,6 @@ class Tally:
     false_fails: int = 0
 
     def take(self, case: JudgedCase) -> None:
-        """One more debate that is over."""
         self.ended_as[case.verdict or case.status] += 1
         self.simulated += case.simulated
         self.labelled += case.verdict is not None and case.label is not None
@@ -228,7 +226,6 @@ class Tally:
 
     @property
     def finished(self) -> int:
-        """Debates that are over."""
         return self.ended_as.total()
 
     @property
@@ -321,7 +318,6 @@ class KeptCases:
         self._count += 1
 
     def close(self) -> None:
-        """Delete the file."""
         if self._file is not None:
             self._file.close()
 
@@ -368,7 +364,6 @@ class FailCondition(NamedTuple):
 
     @property
     def is_any(self) -> bool:
-        """Whether a single debate is enough."""
         return self.sign == ">" and not self.bound
 
     def judge(self, counts: Mapping[str, int], judged: int) -> "ConditionResult":

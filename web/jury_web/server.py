@@ -291,5 +291,4 @@ class _WebServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Install no handlers."""
         yield

@@ -381,7 +381,6 @@ class MetricsEndpoint(NamedTuple):
 
     @classmethod
     def listening(cls, host: str, port: int, token: str | None) -> "MetricsEndpoint":
-        """Listen."""
         return cls(*listen(host, port), token)
 
     @property

@@ -63,7 +63,6 @@ class StrictRequest(Request):
     """A request with strictly parsed JSON."""
 
     async def json(self) -> Any:
-        """The parsed body."""
         try:
             # In a thread, so that a body of megabytes does not delay live readers.
             return await asyncio.to_thread(_decoded, await self.body())
@@ -107,7 +106,6 @@ def debate_not_found(debate_id: str) -> RequestRefused:
 
 
 def require_debate(service: Service, debate_id: str) -> None:
-    """Check that a debate exists."""
     if not service.reader.has_debate(debate_id):
         raise debate_not_found(debate_id)
 

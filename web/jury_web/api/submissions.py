@@ -54,7 +54,6 @@ class EvaluationRequest(CamelModel):
 
     @property
     def settings(self) -> SubmissionSettings:
-        """Its settings."""
         return SubmissionSettings.of(run_id=self.run_id)
 
 
@@ -75,7 +74,6 @@ class RunRequest(CamelModel):
 
     @property
     def settings(self) -> SubmissionSettings:
-        """Its settings."""
         at_once = {} if self.concurrency is None else {"concurrency": self.concurrency}
         return SubmissionSettings.of(run_id=self.run_id, **at_once)
 

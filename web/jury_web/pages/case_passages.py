@@ -191,7 +191,6 @@ class TranscriptBlocks(NamedTuple):
 
     @property
     def folded(self) -> bool:
-        """Whether some items are folded."""
         return any(isinstance(one, ItemFold) for one in self.parts)
 
 
@@ -358,7 +357,6 @@ class _Blocks:
 
 
 def _first_words(text: str, most: int) -> str:
-    """The beginning of a text on one line."""
     return " ".join(text[: 4 * most].split())[:most]
 
 
@@ -450,7 +448,6 @@ class CasePassages(NamedTuple):
 
 
 def case_passages(opened: DebateOpened, previews: TextPreviews, citations: Citations) -> CasePassages:
-    """The case of a debate, with what its jurors quote of it."""
     ref = opened.case
     pictures = pictures_sent(opened, previews.contents)
     text = previews.text(ref)

@@ -121,7 +121,6 @@ class ModelCalls(NamedTuple):
 
     @property
     def tokens_known(self) -> bool:
-        """Whether the tokens of at least one call are known."""
         return self.tokens_unknown < self.calls
 
 
@@ -195,12 +194,10 @@ class DebatePage(NamedTuple):
 
     @property
     def language(self) -> str:
-        """The language of the jury."""
         return self.opened.panel.language
 
     @property
     def not_asked(self) -> tuple[str, ...]:
-        """The role names of the seats that were not asked."""
         event = self.record.not_asked
         return () if event is None else tuple(self.roles[juror_id] for juror_id in event.juror_ids)
 

@@ -16,6 +16,7 @@ from jury_events.panel import Panel
 from jury_events.reading import RecordRead
 from jury_judge.comparisons.comparison import Position, positions
 from jury_views.debate_fold import DebateFold, StepEvaluation, role_of
+from jury_views.judgment_lines import VoteColumn, vote_columns
 from jury_web.pages.citations import JUDGE, Citations
 from jury_web.pages.statement_views import RecordedCall
 
@@ -36,13 +37,6 @@ class MatrixRow(NamedTuple):
     cells: tuple[Cell | None, ...]
 
 
-class MatrixColumn(NamedTuple):
-    """Phase 1 (`round` 0), once more with the agent's reasoning where the seats judged again, or a round."""
-
-    round: int
-    reasoning: bool = False
-
-
 class CheckLine(NamedTuple):
     """A consensus check, after phase 1 (`round` 0) or a round."""
 
@@ -52,24 +46,16 @@ class CheckLine(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """`columns`: phase 1, then the started rounds, each with its check, None before it.
+    """`checks`: one a column, None before it."""
 
-    Where the seats judged twice in phase 1, the check of phase 1 is of the second column.
-    """
-
-    columns: tuple[MatrixColumn, ...]
+    columns: tuple[VoteColumn, ...]
     rows: tuple[MatrixRow, ...]
     checks: tuple[CheckLine | None, ...]
 
 
 def matrix(record: DebateFold, versions: dict[str, int], seats: int | None = None, latest: int | None = None) -> Matrix:
-    """The table of a debate up to its last event."""
     panel = record.opened.panel
-    shown_rounds = record.rounds[-latest:] if latest else record.rounds
-    again = record.with_reasoning is not None
-    columns = (MatrixColumn(0), *([MatrixColumn(0, reasoning=True)] if again else []))
-    checks = (*([None] if again else []), record.phase_1_check, *(one.check for one in shown_rounds))
-    columns += tuple(MatrixColumn(one.started.round) for one in shown_rounds)
+    columns = tuple(vote_columns(record, latest))
     by_seat = positions(record)
     spoken = {step: versions[said.event_id] for step, said in record.spoken}
     return Matrix(
@@ -81,7 +67,7 @@ def matrix(record: DebateFold, versions: dict[str, int], seats: int | None = Non
                 seat.model,
                 tuple(
                     Cell(by_seat[step], spoken.get(step, spoken.get(Step(0, seat.juror_id))))
-                    if (step := Step(column.round, seat.juror_id, column.reasoning)) in by_seat
+                    if (step := column.step(seat.juror_id)) in by_seat
                     else None
                     for column in columns
                 ),
@@ -89,8 +75,8 @@ def matrix(record: DebateFold, versions: dict[str, int], seats: int | None = Non
             for seat in panel.seats[:seats]
         ),
         checks=tuple(
-            None if check is None else CheckLine(column.round, check, _check_version(column.round, versions))
-            for column, check in zip(columns, checks, strict=True)
+            None if one.check is None else CheckLine(one.round, one.check, _check_version(one.round, versions))
+            for one in columns
         ),
     )
 
@@ -249,7 +235,6 @@ class CallBar(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether it has no answer."""
         return self.outcome is not CallOutcome.ANSWERED
 
 
@@ -364,7 +349,6 @@ NOTHING_PENDING = PendingSteps(None, ())
 
 
 def pending_steps(record: DebateFold, calls: Sequence[RecordedCall]) -> PendingSteps:
-    """The pending steps of the current phase or round."""
     panel = record.opened.panel
     if record.ending is not None or record.judgment is not None:
         return NOTHING_PENDING

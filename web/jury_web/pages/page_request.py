@@ -107,7 +107,6 @@ def environment() -> Environment:
 
 
 def rendered(template: str, **values: Any) -> str:
-    """One page."""
     return rooted_html(environment().get_template(template).render(values, footnotes=FigureNotes()))
 
 
@@ -144,7 +143,6 @@ class PageRequest(NamedTuple):
 
     @classmethod
     def of(cls, request: Request) -> Self:
-        """From a Starlette request."""
         lang = chosen_language(request.query_params, request.cookies, request.headers.get("accept-language", ""))
         chose = request.query_params.get("lang") == lang
         query = request.query_params
@@ -154,7 +152,6 @@ class PageRequest(NamedTuple):
 
     @property
     def debate_id(self) -> str:
-        """The debate that the path names."""
         debate_id = self.path["debate_id"]
         if not is_debate_id(debate_id):
             raise PageNotFound("this is not the id of a debate; the list shows the debates")
@@ -186,7 +183,6 @@ class PageRequest(NamedTuple):
 
 
 def number(name: str, fields: Mapping[str, str]) -> int | None:
-    """An integer of at least 1; None where the parameter is empty."""
     text = fields.get(name, "")
     if not text:
         return None
@@ -222,7 +218,6 @@ REFUSALS = (ExtraMissing, AnalysisError, DebateNotFound, RunTooLarge, TooManyRep
 
 
 def refused_report(error: JuryError) -> RefusedReport:
-    """What the page says of one of `REFUSALS`."""
     if isinstance(error, ExtraMissing):
         return RefusedReport("stats_extra", command=install_line("stats"))
     if isinstance(error, OnlySimulated):

@@ -261,7 +261,6 @@ def _status(integrity: IntegrityState) -> int:
 
 
 def page_routes(service: Service) -> list[BaseRoute]:
-    """All pages of a server, and their static files."""
     reader, reports = service.reader, service.reports
     pages = Pages(reader, reports)
     runs = RunPages(reader, service.live_runs, reports)

@@ -200,7 +200,6 @@ class ReviewQuery(NamedTuple):
 
     @property
     def wanted(self) -> DebateFilter:
-        """The filter of the store."""
         return DebateFilter(run_id=self.run_id, where=self.where)
 
     def address(self, path: str, then: str | None = None, page: int = 1) -> str:
@@ -216,7 +215,6 @@ class ReviewQuery(NamedTuple):
         return f"{path}?{query}" if query else path
 
     def review(self, debate_id: str, then: str | None = None) -> str:
-        """The URL of the review of a debate."""
         return self.address(f"/reviews/{debate_id}", then)
 
 
@@ -374,7 +372,6 @@ class ReviewPages:
         )
 
     def review(self, request: PageRequest) -> Response:
-        """`/reviews/{debate_id}`: one debate."""
         return self._page(request, ReviewForm(then=request.query.get("then", "")))
 
     async def record(self, received: Request) -> Response:

@@ -102,7 +102,6 @@ class RunPage(NamedTuple):
 
     @property
     def ended(self) -> int:
-        """Number of debates that have ended."""
         return self.run.ended
 
     @property
@@ -151,7 +150,6 @@ def run_page(run: RunRow, latest: Sequence[DebateRow], histories: Iterable[Debat
 
 
 def verdict_bar(run: RunRow) -> tuple[Segment, ...]:
-    """The verdicts of a run as a bar."""
     return stacked_bar({verdict.value: getattr(run, verdict.value) for verdict in Verdict})
 
 
@@ -263,7 +261,6 @@ class SplitDebates(NamedTuple):
 
 
 def has_labels(reader: StoreReader, run_id: str) -> bool:
-    """Whether a debate of the run has a label."""
     return bool(reader.debates(DebateFilter(run_id, where=parse_conditions(["label~"])), limit=1))
 
 

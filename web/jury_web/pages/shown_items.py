@@ -83,7 +83,6 @@ class ShownItems(NamedTuple):
 
     @property
     def moment(self) -> dict[str, int]:
-        """The parameter `at` of an address, where the page has one."""
         return {} if self.at is None else {"at": self.at}
 
     def transcript(self, scenario: int) -> str:
@@ -91,7 +90,6 @@ class ShownItems(NamedTuple):
         return f"{self.base}/transcripts/{scenario}"
 
     def text_of(self, scenario: int, index: int) -> str:
-        """The whole text of an item."""
         return f"{self.transcript(scenario)}/{index + 1}"
 
 
@@ -139,7 +137,6 @@ class TextPreviews:
         return "erased" if ref.part in self._erased else "missing"
 
     def text(self, ref: PartRef | None) -> TextPreview | None:
-        """The preview of a reference; None for None."""
         if ref is None:
             return None
         content = self.contents.get(ref.part)

@@ -254,7 +254,6 @@ def transcript_response(reading: DebateHistory, request: PageRequest, *, review:
 
 
 def item_response(reading: DebateHistory, request: PageRequest) -> Response:
-    """The text of an item as plain text."""
     reader = TranscriptReader(reading, TranscriptRequest(_scenario(request)))
     return content_response(reader.text(number("item", request.path) or 0).encode("utf-8", "backslashreplace"))
 
