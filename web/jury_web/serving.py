@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from jury_events.ids import DEBATE_ID
 from jury_events.text import pluralize
 from jury_judge import MetricTotals
-from jury_judge.observation.metrics_text import MetricsExposition
+from jury_judge.metrics_text import MetricsExposition
 from jury_judge.serving.served_store import ServedStore, resuming
 from jury_judge.serving.service import Service
 from jury_web.api import debates, exchanges, live, reviews, runs, submissions
