@@ -13,7 +13,7 @@ PLACES = {
     "its words": "views/jury_views/event_words.py",
     "the name of its kind": "views/jury_views/terms.py",
     "the rows of lists": "store/jury_store/projection.py",
-    "the positions of a rescoring": "replay/jury_replay/rescoring/recount.py",
+    "the positions of a rescoring": "replay/jury_replay/rescoring/rescore.py",
 }
 """Beside its class, the codec, which this test reads, and the stand-alone auditor, which needs none of them by name."""
 

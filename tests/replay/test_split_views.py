@@ -47,12 +47,6 @@ def test_keys_of_one_name_are_a_rotation_and_one_of_them_is_enough() -> None:
     assert verify(store, keys=[KEY.public, ROTATED.public]).ok
 
 
-def test_a_kept_checkpoint_is_enough_for_its_key() -> None:
-    store, seals = _log(1)
-
-    assert verify(store, keys=[KEY.public], checkpoints=[seals[0].note]).ok
-
-
 def test_two_checkpoints_of_one_size_are_a_split_view_for_any_log() -> None:
     (one, ours), (_, theirs) = _log(1, 2), _log(1, 3)
     empty = MemoryEventStore()

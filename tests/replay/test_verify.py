@@ -80,16 +80,6 @@ def test_a_whole_log_is_whole(tampered: Tampered) -> None:
     assert report.bytes > 5000
 
 
-def test_memory_is_verified_the_same_way() -> None:
-    store = MemoryEventStore()
-    _fill(store, "d", "e")
-
-    report = verify(store)
-
-    assert report.ok
-    assert (report.debates, report.events, report.parts) == (2, 16, 12)
-
-
 def test_one_debate_can_be_verified_alone(tampered: Tampered) -> None:
     change = "UPDATE events SET recorded_at = recorded_at + 1 WHERE stream = 'debate/e' AND version = 1"
 
