@@ -1,13 +1,17 @@
 """Concurrent writers and readers."""
 
+import asyncio
 import threading
 from collections.abc import Callable
 
 import pytest
 
 from jury_events import GENESIS, StoredEvent, stored_hash
+from jury_judge import Feed
 from jury_store import Append, Appended, EventStore, Fenced, WrongVersion, open_store
+from jury_views import LIVE_EVENTS, LiveEvent
 from support.debates import DebateScript
+from support.writing import Writing
 
 SECONDS = 300
 OpenWriter = Callable[[str], EventStore]
@@ -138,3 +142,36 @@ def test_the_lists_of_two_writers_count_every_event_once_though_they_are_made_an
     rows = stores[0].debates()
     assert [(row.calls, row.status) for row in rows] == [(1, "completed")] * 30
     assert (stores[0].runs()[0].debates, stores[0].runs()[0].completed) == (30, 30)
+
+
+DEBATES = 8
+
+
+async def test_concurrent_debates_are_each_tailed_completely(
+    url: str, open_writer: Callable[[str], EventStore]
+) -> None:
+    writer, reading = open_writer(url), open_store(url, write=False)
+    feed = Feed(reading)
+    received: dict[int, list[LiveEvent]] = {number: [] for number in range(DEBATES)}
+
+    async def follow(number: int) -> None:
+        async with feed.follow(f"d{number}", LIVE_EVENTS) as reader:
+            received[number] = [live async for live in reader]
+
+    def write(number: int) -> None:
+        writing = Writing(writer, f"d{number}", seed=number)
+        for event in writing.script.whole():
+            writing.write(event)
+
+    async with asyncio.timeout(120):
+        await asyncio.gather(
+            *(follow(number) for number in range(DEBATES)),
+            *(asyncio.to_thread(write, number) for number in range(DEBATES)),
+        )
+    reading.close()
+
+    for number, live in received.items():
+        stored = writer.read_stream(f"debate/d{number}")
+
+        # The opening gives no live event.
+        assert [str(event.position) for event in stored[1:]] == [one.id for one in live]
