@@ -1,17 +1,15 @@
 """`Database`: the schema of a store, its lists, and debates that are set aside in it."""
 
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from functools import partial
 from typing import NamedTuple, TypeVar
 
 from jury_judge.blocking import BlockingWork
-from jury_judge.stores.stores import lend_writer
+from jury_judge.stores.stores import WRITER_WAIT, lend_writer
 from jury_store.event_store import EventStore
 
 T = TypeVar("T")
-
-_WRITER_WAIT = 20.0
-"""Seconds to wait for another process that writes to a SQLite store."""
 
 Changed = Callable[[str, bool], None]
 """Takes the id of a debate, and whether anything had to be done."""
@@ -37,43 +35,26 @@ class Database(BlockingWork):
         self.store_url = store_url
 
     async def upgrade(self) -> str:
-        """Create the store, or bring its schema up to date; returns its revision. Events are never rewritten.
-
-        Raises:
-            StoreLocked: a writer has the store open.
-            StoreError: the store cannot be reached, is another application's, or that of a newer version.
-        """
+        """Create the store, or bring its schema up to date; returns its revision. Events are never rewritten."""
         from jury_migrations.upgrading import upgrade
 
         return await self._blocking(upgrade, self.store_url)
 
     async def revision(self) -> SchemaRevision:
-        """The schema that the store has, and the one that is needed.
-
-        Raises:
-            StoreError: the store cannot be reached.
-        """
+        """The schema that the store has, and the one that is needed."""
         from jury_migrations.upgrading import current
         from jury_store.schema import REVISION
 
         return SchemaRevision(await self._blocking(current, self.store_url), REVISION)
 
     async def check(self) -> list[str]:
-        """The differences between the database and the declared schema, its triggers too, one line each.
-
-        Raises:
-            StoreError: there is no store, or it cannot be reached.
-        """
+        """The differences between the database and the declared schema, its triggers too, one line each."""
         from jury_migrations.comparison import check
 
         return await self._blocking(check, self.store_url)
 
     async def rebuild(self) -> int:
-        """Rebuild the lists of debates and runs from the log; returns the number of its events.
-
-        Raises:
-            StoreLocked: another process writes to the store.
-        """
+        """Rebuild the lists of debates and runs from the log; returns the number of its events."""
         return await self._blocking(self._write, "db rebuild", lambda store: store.rebuild())
 
     async def quarantine(
@@ -87,11 +68,6 @@ class Database(BlockingWork):
             debate_ids: of stored debates, readable or not.
             by, reason: who does it and why, one line each; recorded for ever.
             changed: called after each debate; its flag is False where the debate is set aside already.
-
-        Raises:
-            DebateNotFound: nothing is stored of a debate; those before it are set aside.
-            QuarantineRefused: `by` or `reason` cannot be recorded.
-            StoreLocked: another process writes to the store.
         """
         from jury_replay.quarantine import quarantine
 
@@ -104,11 +80,8 @@ class Database(BlockingWork):
         await self._blocking(self._write, "db", _each(debate_ids, partial(release, by=by), changed))
 
     def _write(self, run: str, writing: Callable[[EventStore], T]) -> T:
-        store = lend_writer(self.store_url, run=run, wait=_WRITER_WAIT)
-        try:
+        with closing(lend_writer(self.store_url, run=run, wait=WRITER_WAIT)) as store:
             return writing(store)
-        finally:
-            store.close()
 
 
 def _each(

@@ -14,19 +14,15 @@ from jury_events import Case, ItemSource, ReviewSample, SettingError, Verdict, c
 from jury_judge import (
     NewReview,
     ReviewRefused,
-    assign_review,
     disputed,
     draw_by_verdict,
     draw_sample,
     export_tables,
     later_labels,
-    record_review,
     recorded_draw,
     review_agreement,
     review_labels,
     review_queue,
-    reviews_of,
-    withdraw_review,
 )
 from jury_replay import DebateSelection, erase
 from jury_store import Append, DebateFilter, EventStore, MemoryEventStore
@@ -36,6 +32,7 @@ from support.debates import DebateScript
 from support.each_row import each_row
 from support.evidence_debate import TABLE, EvidenceDebate, a_cited_case
 from support.pages import keep
+from support.recorded_reviews import assign_review, record_review, reviews_of, withdraw_review
 from support.refusals import RefusalTables
 from support.review_site import TOKEN, Visit, review_site
 from support.reviewed import judged_debate
@@ -248,7 +245,7 @@ def test_a_person_has_one_label_a_case_the_last_one_in_the_words_of_the_votes() 
 
 def test_without_a_review_there_are_no_labels_and_no_agreement(memory: MemoryEventStore) -> None:
     for random_only in (False, True):
-        with pytest.raises(SettingError, match="--labels reviews: this store has no"):
+        with pytest.raises(SettingError, match="labels reviews: this store has no"):
             review_labels(memory, random_only=random_only)
     with pytest.raises(ReviewRefused, match="no debate has a review yet"):
         review_agreement(memory)

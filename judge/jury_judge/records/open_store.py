@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
-from contextlib import AsyncExitStack, aclosing, contextmanager
+from contextlib import AsyncExitStack, aclosing, closing, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -11,34 +11,24 @@ from jury_events.errors import SettingError
 from jury_events.text import visible_line
 from jury_judge.blocking import BlockingWork
 from jury_judge.errors import JuryClosed
-from jury_judge.stores.stores import lend_writer, open_or_create
+from jury_judge.stores.stores import WRITER_WAIT, lend_writer, open_or_create
 from jury_store.errors import StoreClosed
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 
 if TYPE_CHECKING:
-    from jury_judge.live.feed import Feed
+    from jury_judge.feed import Feed
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Where = str | Condition | Iterable[str | Condition]
 """One condition on cases, or on recorded debates, or several, all of which must be met."""
 
-WRITER_WAIT = 20.0
-"""Seconds to wait for another process that writes to a SQLite store."""
-
 _log = logging.getLogger(__name__)
 
 
 class OpenStore(BlockingWork):
-    """A store, open for reading in `async with`; other processes may write to it meanwhile.
-
-    Args:
-        create: create the store where there is none; else that is an error.
-        threads: read in threads, so that the event loop goes on meanwhile. Without, reading blocks the loop, and a
-            Ctrl-C ends it at once: for a program that does nothing else, as the command.
-        readers: of live events, at most; None: 1,000.
-    """
+    """A store, open for reading in `async with`; arguments as of `Records`."""
 
     def __init__(
         self, store_url: str, *, create: bool = True, threads: bool = True, readers: int | None = None
@@ -63,34 +53,22 @@ class OpenStore(BlockingWork):
 
     @property
     def store(self) -> EventStore:
-        """The store, open for reading.
-
-        Raises:
-            JuryClosed: outside of `async with`.
-        """
+        """The store, open for reading."""
         if self._store is None:
             raise _outside(self)
         return self._store
 
     @property
     def feed(self) -> "Feed":
-        """The live events of the store's debates, also of those that other processes run.
-
-        Raises:
-            JuryClosed: outside of `async with`.
-        """
+        """The live events of the store's debates, also of those that other processes run."""
         if self._feed is None:
-            from jury_judge.live.feed import MOST_READERS, Feed
+            from jury_judge.feed import MOST_READERS, Feed
 
             self._feed = Feed(self.store, most=self._readers or MOST_READERS)
         return self._feed
 
     async def __aenter__(self) -> Self:
-        """Open the store for reading.
-
-        Raises:
-            JuryClosed: it is open already.
-        """
+        """Open the store for reading."""
         if self._store is not None:
             raise JuryClosed(f"this {type(self).__name__} is open already: use it, or create another one")
         self._store = await self._blocking(self._open)
@@ -138,11 +116,8 @@ class OpenStore(BlockingWork):
         """
 
         def write() -> T:
-            store = lend_writer(self.store_url, run=run, wait=WRITER_WAIT)
-            try:
+            with closing(lend_writer(self.store_url, run=run, wait=WRITER_WAIT)) as store:
                 return writing(store, *args, **kwargs)
-            finally:
-                store.close()
 
         return await self._blocking(write)
 
@@ -174,11 +149,7 @@ def check_debate_id(debate_id: Any) -> None:
 
 @contextmanager
 def while_open() -> Iterator[None]:
-    """Reading that fails because the store was closed.
-
-    Raises:
-        JuryClosed: it was closed.
-    """
+    """Reading that fails because the store was closed."""
     try:
         yield
     except StoreClosed as error:

@@ -16,16 +16,13 @@ from jury_events.text import visible_line
 from jury_events.verdict import Verdict
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.reviews.random_draws import DrawnStratum, RecordedDraw, drawable_cases, recorded_draw
-from jury_judge.reviews.review_labels import review_labels
+from jury_judge.reviews.review_agreement import review_labels
 from jury_judge.settings.gate import GateSettings
 from jury_judge.settings.statistics import REVIEWS
-from jury_judge.statistics.analysis_options import scale_of
 from jury_judge.stores.debates import panel_of
 from jury_judge.stores.stores import Say
-from jury_judge.tables.ballot_sources import Votes, stored_ballots
-from jury_judge.tables.counted_ballots import counted_words
-from jury_judge.tables.label_sources import later_labels
-from jury_judge.tables.vote_files import counted_in_files, read_label_files, read_vote_files
+from jury_judge.tables.ballot_sources import Votes, counted_words, scale_of, stored_ballots
+from jury_judge.tables.vote_files import counted_in_files, later_labels, read_label_files, read_vote_files
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.event_store import EventStore
 from jury_views.gate_view import GateInWords
@@ -155,11 +152,12 @@ def _of_run(asked: GateSettings, run_id: str, store: EventStore, say: Say) -> An
         return Answers(draw, clusters, _reviewed(store, counted.words), "draw", counted.words)
     of_cases = _labels_of_cases(votes.counted)
     if asked.labels or not of_cases:
-        name = visible_line(run_id, 100)
+        name = escaped(visible_line(run_id, 100))
         size = min(_DRAW, len(clusters))
-        raise SettingError(
+        raise SettingsRefused(
             f"no case of run {name} was drawn at random for a reviewer: draw with jury review --run {name} --sample "
-            f"{size} --blind --reviewer NAME, or give --labels FILE, whose cases you drew"
+            f"{size} --blind --reviewer NAME, or give {{labels}} FILE, whose cases you drew",
+            usage=False,
         )
     return _taken_as_drawn(clusters, of_cases, counted.words)
 
@@ -189,7 +187,9 @@ def _asserted(clusters: Mapping[str, str], labels: pa.Table, words: VerdictWords
 def _taken_as_drawn(clusters: Mapping[str, str], said: Mapping[str, str | None], words: VerdictWords) -> Answers:
     drawn = frozenset(said) & frozenset(clusters)
     if not drawn:
-        raise SettingError("no label is of a case that was judged: give both the same case ids, with --labels FILE")
+        raise SettingsRefused(
+            "no label is of a case that was judged: give both the same case ids, with {labels} FILE", usage=False
+        )
     draw = RecordedDraw((DrawnStratum(None, frozenset(clusters), drawn),), (), 0)
     return Answers(draw, clusters, said, "assertion", words)
 
