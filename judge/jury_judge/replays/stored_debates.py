@@ -104,7 +104,7 @@ def verified(store: EventStore, asked: Verification, progress: Callable[[int], N
     )
     if not whole:
         return report
-    from jury_migrations.comparison import check  # noqa: PLC0415  (slow to import: Alembic)
+    from jury_migrations.upgrading import check  # noqa: PLC0415  (slow to import: Alembic)
 
     # A key or guard that the database lacks, or a trigger or view that it should not have.
     faults = [IntegrityFailure("", f"the schema is not the declared one: {difference}") for difference in check(url)]
