@@ -10,7 +10,8 @@ from jury_cli.case_options import ListingFormats, artifact_hosts, case_files
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import fields, taken
-from jury_cli.terminal import Counting, note, print_json, print_report
+from jury_cli.streams import note
+from jury_cli.terminal import Counting, print_json, print_report
 
 if TYPE_CHECKING:
     from jury_judge import CasePreview, CaseSummary, UnreadableRows

@@ -15,7 +15,8 @@ import click
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, fields, resolved_store
-from jury_cli.terminal import WritingLine, note, note_wrapped, print_json
+from jury_cli.streams import note
+from jury_cli.terminal import WritingLine, note_wrapped, print_json
 from jury_events.text import pluralize, visible_line
 
 

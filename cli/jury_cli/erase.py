@@ -10,7 +10,7 @@ from jury_cli.calls import call, read_from, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, debate_ids, resolved_store
-from jury_cli.terminal import note
+from jury_cli.streams import note
 from jury_events.text import pluralize
 
 if TYPE_CHECKING:

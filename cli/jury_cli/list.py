@@ -13,7 +13,8 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import fields
-from jury_cli.terminal import note, print_json, print_page
+from jury_cli.streams import note
+from jury_cli.terminal import print_json, print_page
 
 if TYPE_CHECKING:
     from jury_judge import DebateFilter, Records

@@ -10,9 +10,9 @@ import click
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import SELECTION, STORE, fields
-from jury_cli.report_options import one_form
-from jury_cli.terminal import Counting, note, print_json
+from jury_cli.options import SELECTION, STORE, fields, one_form
+from jury_cli.streams import note
+from jury_cli.terminal import Counting, print_json
 from jury_events.text import pluralize
 
 if TYPE_CHECKING:
