@@ -19,14 +19,13 @@ from jury_cases.containers.byte_streams import SharedStream
 from jury_cases.containers.row import RowSelection
 from jury_cases.containers.rows import STDIN, read_rows
 from jury_cases.errors import CaseFileError
-from jury_cases.file_cases import FileCase, at_place, file_cases
+from jury_cases.file_cases import FileCase, ReadingNotes, at_place, file_cases
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.registry import format_of, rows_path
 from jury_cases.kept_rows import SeenIds, joined_rows
 from jury_cases.labels import Labels, UnknownLabel, label_word, seen
 from jury_cases.omissions import UnreadableRows
 from jury_cases.options import EVERY_CASE, CaseOptions
-from jury_cases.reading_notes import ReadingNotes
 from jury_cases.transcripts.authors import SeenRoles
 from jury_events.case import Case
 from jury_events.panel import Language

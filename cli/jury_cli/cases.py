@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from jury_cli.case_options import ListingFormats, artifact_hosts, case_files
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import fields, taken
+from jury_cli.options import ListingFormats, artifact_hosts, case_files, fields, taken
 from jury_cli.streams import note
 from jury_cli.terminal import Counting, print_json, print_report
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jury_cli.calls import read_from
-from jury_cli.case_options import artifact_hosts, standard_input
 from jury_cli.exits import Exit
 from jury_cli.option_groups import GroupedCommand, options
-from jury_cli.options import STORE, fields, option, settings_of_file
+from jury_cli.options import STORE, artifact_hosts, fields, option, settings_of_file, standard_input
 from jury_cli.run import DISPLAY
 
 if TYPE_CHECKING:
@@ -177,7 +176,7 @@ def _print(report: "DriftReport", said: object) -> None:
 
 def _judged(made: "RecordedBaseline", facts: "DriftFacts", display: str, again: str) -> "tuple[DriftFacts, int]":
     """Judge what is due; the code is 0 where every debate is over, also without a verdict."""
-    from jury_cli.case_options import close_with_command
+    from jury_cli.options import close_with_command
     from jury_cli.results import Results, end_run
     from jury_cli.run import Shown, judge_run
     from jury_cli.streams import note

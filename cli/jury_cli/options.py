@@ -6,11 +6,12 @@ help imports none of them. What is typed is checked by the models; here it is on
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar, cast
 
 import click
 
@@ -19,6 +20,8 @@ from jury_events.ids import is_debate_id, is_run_id
 from jury_judge.settings.store import load_settings
 
 if TYPE_CHECKING:
+    from jury_events.verdict_scale import VerdictScale
+    from jury_judge import CaseFiles
     from jury_judge.settings_model import SettingsModel
 
     M = TypeVar("M", bound=SettingsModel)
@@ -249,3 +252,76 @@ def schema_option(group: str, *reports: str) -> Callable[[F], F]:
         callback=show,
         help="Print the JSON Schema of --json, and do nothing else.",
     )
+
+
+STDIN = "-"
+
+
+def format_names() -> str:
+    """The names of the formats of rows, as a sentence for the help of a command."""
+    from jury_judge.settings.cases import format_lines
+
+    return f"Formats of rows: {', '.join(name for name, _ in format_lines())}. jury cases --help says what they are."
+
+
+class ListingFormats(click.Command):
+    """A command whose help ends with the list of formats, from the code that reads them."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The formats, and how their rows are recognised."""
+        from jury_judge.settings.cases import format_lines
+
+        super().format_epilog(ctx, formatter)
+        with formatter.section("Formats of rows"):
+            formatter.write_dl(list(format_lines()))
+
+
+def case_files(
+    options: dict[str, Any],
+    hosts: frozenset[str],
+    *,
+    refuse_labels: bool = True,
+    scale: "VerdictScale | None" = None,
+) -> "CaseFiles":
+    """The case files of the options, which are removed from `options`.
+
+    Args:
+        options: of the command.
+        hosts: where `http(s):` records may come from.
+        refuse_labels: whether labels that are not understood are refused; else they are none.
+        scale: of the panel that judges: labels are read in its words.
+    """
+    from jury_judge.settings.cases import CaseSettings
+
+    paths: tuple[str, ...] = options.pop("paths")
+    settings = taken(CaseSettings, options)
+    stdin = standard_input(paths)
+    return settings.files(paths, hosts, refuse_labels=refuse_labels, stdin=stdin, scale=scale)
+
+
+def standard_input(paths: Sequence[str]) -> "BinaryIO | None":
+    """A copy of standard input where a file is `-`: cases are read twice, in the preflight and in the run."""
+    if STDIN not in paths:
+        return None
+    import shutil
+    from tempfile import TemporaryFile
+
+    copy = TemporaryFile(prefix="jury-stdin-")  # noqa: SIM115  (closed with the command)
+    click.get_current_context().call_on_close(copy.close)
+    shutil.copyfileobj(sys.stdin.buffer, copy)
+    return cast("BinaryIO", copy)
+
+
+def close_with_command(cases: object) -> None:
+    """Close a source of cases that reads them from a store, once the command ends."""
+    from jury_judge.runs.plan import ListedCases
+
+    if isinstance(cases, ListedCases):
+        click.get_current_context().call_on_close(cases.close)
+
+
+def artifact_hosts() -> frozenset[str]:
+    """The hosts from which `http(s):` records may be fetched, from the environment."""
+    from jury_judge.settings.store import load_settings
+
+    return load_settings(os.environ).artifact_hosts

@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
-from jury_cli.case_options import artifact_hosts, close_with_command, format_names, standard_input
 from jury_cli.exits import Exit
 from jury_cli.observation_options import LOG_LINES, LOOPBACK, METRICS, TOKEN, MetricsServer
 from jury_cli.option_groups import Options, grouped, options
-from jury_cli.options import Form, fields, one_form, option, settings_of_file
+from jury_cli.options import (
+    Form,
+    artifact_hosts,
+    close_with_command,
+    fields,
+    format_names,
+    one_form,
+    option,
+    settings_of_file,
+    standard_input,
+)
 from jury_cli.streams import check_stdout, note, write_event
 from jury_cli.terminal import ProgressDisplay
 from jury_events.text import pluralize

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
+from jury_cases.traces.all_tables import TABLES
 from jury_cases.traces.span import PlainSpan, Span, SpanKind, SpanTool
 from jury_cases.traces.span_tables import declared
-from jury_cases.traces.tables.all_tables import TABLES
 from jury_cases.traces.values import read_instructions, returned_text, said_in, with_typed_blocks
 from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import Speaker, TranscriptBuilder

@@ -8,8 +8,8 @@ from typing import Any
 
 from jury_cases.draft import CaseDraft
 from jury_cases.formats.format import Format
+from jury_cases.traces.all_tables import spans_of_tables
 from jury_cases.traces.span import failures, optional_text, plain_span
-from jury_cases.traces.tables.all_tables import spans_of_tables
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json, is_blank

@@ -20,8 +20,8 @@ from jury_cases.formats.format import (
     is_gathered,
     records_of,
 )
+from jury_cases.traces.all_tables import OPENINFERENCE_SPANS, TABLES, spans_of_tables
 from jury_cases.traces.span import failures, id_text, optional_text, plain_span, root_of, value_at
-from jury_cases.traces.tables.all_tables import OPENINFERENCE_SPANS, TABLES, spans_of_tables
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_object, as_objects, as_text, decoded_json, is_blank, json_kind

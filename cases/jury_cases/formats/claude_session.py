@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from jury_cases.sessions.claude_lines import Line, added_text, branches_of, typed_command
+from jury_cases.formats.claude_lines import Line, added_text, branches_of, typed_command
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
 from jury_cases.transcripts.json_values import as_text, is_blank, text_or_none
