@@ -66,8 +66,6 @@ class FileCase:
 
 
 class _Gathered:
-    """The rows of one file that are gathered by one format."""
-
     def __init__(self, first: FileRow, form: Format, gathering: Gathering, second: str) -> None:
         self._first = first
         self._second = second

@@ -95,7 +95,6 @@ class _Printed(NamedTuple):
 
 
 def _debates(found: "ComparedDebates", count: "Count | None", form: _Printed) -> "Named":
-    """Print two debates; returns the case if their ends differ."""
     from jury_cli.views.comparison import debates_page
     from jury_events.judgment import Decider
     from jury_judge.comparisons.comparing import debates_object
@@ -119,7 +118,6 @@ def _debates(found: "ComparedDebates", count: "Count | None", form: _Printed) ->
 
 
 def _runs(found: "ComparedRuns", form: _Printed) -> "Named":
-    """Print two runs; returns the cases whose ends differ."""
     from jury_cli.views.comparison import runs_page
     from jury_judge.comparisons.comparing import runs_object
     from jury_views.reports.tally import Named

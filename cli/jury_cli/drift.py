@@ -164,7 +164,6 @@ def _print_check(facts: "DriftFacts", ended: "DriftCheck", *, as_json: bool) -> 
 
 
 def _print(report: "DriftReport", said: object) -> None:
-    """A page, or where something is `said`, that as JSON."""
     from jury_cli.terminal import page_console
     from jury_views.terminal.report_page import drift_page
 

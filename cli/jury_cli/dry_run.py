@@ -31,7 +31,6 @@ def dry_run(planned: RunPlan, *, as_json: bool) -> Exit:
 
 
 def _read_all(planned: RunPlan) -> Exit:
-    """Note what was left out, since it cannot be read."""
     for line in planned.cases.unreadable.lines():
         note(line)
     return Exit.STOPPED if planned.cases.unreadable.count else Exit.DONE

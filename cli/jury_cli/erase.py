@@ -101,7 +101,6 @@ def command(
 
 
 def _note_plan(plan: "PlannedErasure") -> None:
-    """What will be erased, and which other debates have copies."""
     note(f"{pluralize(plan.texts, 'text')} ({plan.size} bytes) of {pluralize(len(plan.debate_ids), 'debate')}")
     if plan.ends:
         note(f"{pluralize(plan.ends, 'debate')} not over yet: without texts they cannot go on, and fail")

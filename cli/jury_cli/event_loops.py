@@ -214,7 +214,7 @@ os.register_at_fork(after_in_child=_let_signals_through)
 
 def note_line(text: str) -> None:
     """A line of the application for the user."""
-    event, fields = (text.event, text.fields) if isinstance(text, Notice) else ("notice", {})
+    event, fields = (text.event, dict[str, Any](text.fields)) if isinstance(text, Notice) else ("notice", {})
     note(f"jury: {text}", event, **fields)
 
 

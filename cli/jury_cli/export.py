@@ -63,7 +63,6 @@ def command(**given: Any) -> int:
 
 
 def _scores(asked: "ExportSettings") -> int:
-    """Write scores, and print a line a debate."""
     from jury_cli.event_loops import note_line
 
     counts = Counter[str]()

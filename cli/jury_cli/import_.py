@@ -169,5 +169,4 @@ async def every_debate(records: "Records") -> list[str]:
 
 
 def _refused(count: int, first: JuryError) -> JuryError:
-    """The error that ends the command, of the kind of the first one."""
     return type(first)(f"{pluralize(count, 'cassette')} refused, so that nothing is shown")

@@ -153,12 +153,10 @@ class _JsonList:
         self._separator = "\n"
 
     def take(self, row: dict[str, Any]) -> None:
-        """Print the next object."""
         print(self._separator + json.dumps(row, ensure_ascii=False), end="")
         self._separator = ",\n"
 
     def end(self) -> None:
-        """Print the end of the list."""
         print("\n]")
 
 

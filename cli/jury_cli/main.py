@@ -185,7 +185,6 @@ def main() -> None:
 
 
 def _flushed(code: Exit) -> Exit:
-    """The exit code once everything is printed."""
     try:
         if sys.stdout is not None:  # it is None where the caller closed it
             sys.stdout.flush()

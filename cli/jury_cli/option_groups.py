@@ -123,7 +123,6 @@ class _HelpPage(click.HelpFormatter):
     """The help of a command."""
 
     def write_text(self, text: str) -> None:
-        """A paragraph."""
         super().write_text(text.replace("-", _WHOLE))
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
@@ -131,7 +130,6 @@ class _HelpPage(click.HelpFormatter):
         super().write_dl([(_named(name), _described(text)) for name, text in rows], col_max, col_spacing)
 
     def getvalue(self) -> str:
-        """The whole page."""
         return super().getvalue().replace(_WHOLE, "-")
 
 

@@ -101,7 +101,6 @@ def _object(one: "Replayed") -> dict[str, Any]:
 
 
 def _difference_object(difference: "ReplayDifference") -> dict[str, Any]:
-    """A difference for JSON."""
     return {**difference._asdict(), "changes": [change._asdict() for change in difference.changes]}
 
 

@@ -120,7 +120,6 @@ class _Output:
             note(f"{found.debate_id}: {found.what}")
 
     def finish(self) -> None:
-        """Print the tables."""
         if len(self.problems) > _PROBLEMS_SHOWN:
             note(
                 f"and {len(self.problems) - _PROBLEMS_SHOWN:,} more debates that cannot be used; see jury verify --all"

@@ -70,7 +70,6 @@ async def _review(store_url: str | None, asked: "ReviewSettings") -> None:
 
 
 async def _record(records: "Records", asked: "ReviewSettings") -> None:
-    """Record what the options say of one debate."""
     from jury_judge.reviews.review_changes import NewReview
     from jury_views.review_objects import assignment_object, review_object
 
@@ -130,7 +129,6 @@ async def _print_agreement(records: "Records", chosen: "DebateFilter", *, as_jso
 
 
 async def _ask(records: "Records", chosen: "DebateFilter", asked: "ReviewSettings") -> None:
-    """Ask for verdicts at a terminal."""
     check_terminal()
     if asked.debate_id is not None:
         items = [await records.reviewable(asked.debate_id)]

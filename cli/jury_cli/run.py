@@ -183,7 +183,6 @@ def _detach(planned: "RunPlan", shown: Shown) -> int:
 
 
 def _started(planned: "RunPlan", shown: Mapping[str, Any], reopens: int) -> "tuple[str, EndedEarly | None]":
-    """Where the process is that judges the run, and how it ended if it did already."""
     from jury_judge.runs.resumed_run import handed
     from jury_judge.runs.supervision import log_file, start_detached, start_on_cluster
 

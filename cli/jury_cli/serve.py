@@ -166,7 +166,6 @@ class _McpServer:
         exit_at_once()  # a thread waits for the client's next line, and cannot be interrupted
 
     async def over_http(self, stopping: asyncio.Event, listener: "socket.socket", address: "Address") -> None:
-        """Behind the middleware of `jury serve`."""
         from mcp.server.transport_security import TransportSecuritySettings
 
         from jury_web.app import with_middleware

@@ -130,7 +130,6 @@ def _show_debate(history: "DebateHistory", *, full: bool, as_json: bool) -> None
 
 
 def _uncached(history: "DebateHistory") -> "UncachedCost | None":
-    """What the calls would have cost without prompt caches; None where none were used, or that is unknown."""
     from jury_judge.runs.budget import list_prices_of, uncached_today
     from jury_views.terminal.calls import UncachedCost
 

@@ -93,7 +93,6 @@ def _live_line() -> "Live":
 
 
 def _progress_bar() -> "Progress":
-    """The bar of a run on a terminal's stderr."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -106,7 +106,6 @@ def _rows_of(path: str | Path, selection: RowSelection, stdin: BinaryIO | None) 
 
 @contextmanager
 def _os_errors(name: str) -> Iterator[None]:
-    """Convert an `OSError` into a `CaseFileError` with the file's name."""
     try:
         yield
     except FileNotFoundError as error:

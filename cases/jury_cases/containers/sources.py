@@ -269,7 +269,6 @@ def _matches(pattern: str, split: str | None, name: str) -> list[Member]:
 
 
 def _literal_folder(pattern: str) -> Path:
-    """The folder above the first part of a pattern with a wildcard."""
     parts = Path(pattern).parts
     magic = next(index for index, part in enumerate(parts) if glob.has_magic(part))
     return Path(*parts[:magic])

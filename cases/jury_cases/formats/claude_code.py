@@ -35,8 +35,6 @@ class ClaudeSession(dict[str, Any]):
 
 
 class _Sessions(Gathering):
-    """Gathers the lines of a file: one session, or several, one after another or in turn."""
-
     def __init__(self) -> None:
         self._size = GatheredSize("split the session")
         self._number = 0

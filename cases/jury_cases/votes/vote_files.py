@@ -108,8 +108,6 @@ class SeatVoteColumns:
 
 
 class _SeatVotes(NamedTuple):
-    """Votes of one seat, with the numbers of their rows."""
-
     rows: list[int]
     values: list[Values]
 
@@ -224,7 +222,6 @@ def _refuse(table: pa.Table, name: str, codes: pa.Array, sides: list[pa.Scalar],
 
 
 def _ranks(column: pa.ChunkedArray) -> pa.Array:
-    """Numbers in the order of the values."""
     whole = _whole(column)
     if not pa.types.is_dictionary(whole.type):
         return whole
@@ -232,7 +229,6 @@ def _ranks(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _codes(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """A number for each value; null for null."""
     whole = _whole(column)
     return whole.indices if pa.types.is_dictionary(whole.type) else whole.cast(pa.int64())
 
@@ -438,15 +434,12 @@ class _Label(NamedTuple):
 
 
 class _LabelReader:
-    """Reads the rows of one file."""
-
     def __init__(self, file: LabelFile) -> None:
         self._words = file.words
         named = {_NAMED_AS.get(part, part): column for part, column in file.fields.items()}
         self._fields = {part: column for part, column in named.items() if part in _COLUMNS}
 
     def read(self, row: Any) -> _Label:
-        """What a row says; raises CaseFileError."""
         if not isinstance(row, dict):
             raise CaseFileError("a row of labels must be an object with case_id and label")
         found = {part: self._value(row, part, columns) for part, columns in _COLUMNS.items()}
