@@ -20,7 +20,7 @@ from jury_events.errors import JuryError, SettingError, error_text
 from jury_events.known_secrets import known_scrubber
 from jury_events.nearest import did_you_mean
 from jury_events.text import visible_line
-from jury_judge.observation.log_lines import has_lines
+from jury_judge.log_lines import has_lines
 
 _OF_WRITING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 

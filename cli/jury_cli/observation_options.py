@@ -9,7 +9,7 @@ import click
 from jury_cli.option_groups import Options
 from jury_cli.options import option
 from jury_cli.streams import FORMAT, FORMATS, LEVEL, note, set_format
-from jury_judge.observation.log_lines import DEFAULT_LEVEL, LEVELS, set_level
+from jury_judge.log_lines import DEFAULT_LEVEL, LEVELS, set_level
 
 if TYPE_CHECKING:
     from jury_judge import MetricTotals

@@ -236,7 +236,7 @@ def schema_option(group: str, *reports: str) -> Callable[[F], F]:
     def show(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
         if value:
             from jury_cli.terminal import print_json
-            from jury_judge.records.vote_reports import report_schema
+            from jury_judge.records.votes import report_schema
 
             found = [report_schema(name) for name in reports]
             print_json(found[0] if len(found) == 1 else {"oneOf": found})

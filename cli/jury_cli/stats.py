@@ -39,7 +39,7 @@ def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any)
     Votes come from a store (runs, --all or a filter), or from files of other judges. Intervals are 95 %, over
     clusters of cases. docs/statistics.md explains every figure and what it does not prove, docs/votes.md the files.
     """
-    from jury_judge.records.vote_reports import VoteReports
+    from jury_judge.records.votes import VoteReports
     from jury_judge.settings.statistics import StatisticsSettings
     from jury_views.conclusion import FactsOfRun
     from jury_views.statistics_sections import STATISTICS_TABLES
@@ -82,7 +82,7 @@ def votes(files: tuple[str, ...], *, output: Path, **said: Any) -> int:
     FILE is CSV, JSON, JSONL, Parquet or Arrow, a row a vote or a row a case. What is said here may stand in a file
     beside it instead: votes.yaml beside votes.csv, whose fields are these options. docs/votes.md explains both.
     """
-    from jury_judge.records.vote_reports import VoteReports
+    from jury_judge.records.votes import VoteReports
     from jury_judge.settings.votes import VoteReading
 
     written = call(VoteReports(threads=False).votes(files, VoteReading.of(**said), output))
@@ -124,7 +124,7 @@ def gate(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any) ->
 
 
 def _plan_gate(asked: "GateSettings", *, as_json: bool) -> Exit:
-    from jury_judge.records.vote_reports import VoteReports
+    from jury_judge.records.votes import VoteReports
     from jury_views.terminal.report_page import plan_page
 
     found = call(VoteReports(note, threads=False).plan(asked))
@@ -133,7 +133,7 @@ def _plan_gate(asked: "GateSettings", *, as_json: bool) -> Exit:
 
 
 def _decide_gate(asked: "GateSettings", tables: tuple[str, ...], *, as_json: bool) -> Exit:
-    from jury_judge.records.vote_reports import VoteReports
+    from jury_judge.records.votes import VoteReports
     from jury_views.terminal.report_page import gate_page
 
     reports = VoteReports(note, threads=False)
@@ -178,7 +178,7 @@ def calibrate(*, output: Path | None, as_json: bool, **said: Any) -> int:
     does not reach it to people. Exits with 6 where no threshold can be certified. docs/calibration.md explains
     what is promised, and what is not; docs/stages.md ladders of stages (--stages).
     """
-    from jury_judge.records.vote_reports import VoteReports
+    from jury_judge.records.votes import VoteReports
     from jury_judge.settings.calibration import CalibrationSettings
 
     asked = CalibrationSettings.of(**said)
@@ -247,7 +247,7 @@ def value(*, as_json: bool, **said: Any) -> int:
     are recounted under their own rules with fewer seats and rounds; votes of files are counted by their plurality.
     No model is called. docs/seat-value.md explains every figure, and what it does not prove.
     """
-    from jury_judge.records.vote_reports import VoteReports
+    from jury_judge.records.votes import VoteReports
     from jury_judge.settings.statistics import WorthSettings
     from jury_views.terminal.report_page import panel_worth_page
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from jury_cli.streams import note
 from jury_events.errors import error_text
 from jury_events.text import duration, pluralize, rate, visible_line
-from jury_judge.observation.log_lines import has_lines
+from jury_judge.log_lines import has_lines
 
 if TYPE_CHECKING:
     from rich.console import Console

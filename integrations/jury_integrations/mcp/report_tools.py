@@ -10,7 +10,7 @@ from jury_events.text import visible_line
 from jury_integrations.mcp.plain_errors import PlainMcpServer
 from jury_integrations.mcp.reading_tools import READS, DebateName, RunName
 from jury_judge import Records
-from jury_judge.records.vote_reports import VoteReports
+from jury_judge.records.votes import VoteReports
 from jury_judge.settings.auditing import Verification
 from jury_judge.settings.gate import GateSettings
 from jury_judge.settings.statistics import StatisticsSettings, is_file
