@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from jury_judge.reviews.review_changes import NewReview
     from jury_judge.reviews.review_queue import QueueItem
     from jury_judge.settings.reviewing import ReviewSettings
-    from jury_views.review_objects import ReviewChoice
+    from jury_views.evaluation_models import ReviewChoice
 
 
 def _debate(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -71,7 +71,7 @@ async def _review(store_url: str | None, asked: "ReviewSettings") -> None:
 
 async def _record(records: "Records", asked: "ReviewSettings") -> None:
     from jury_judge.reviews.review_changes import NewReview
-    from jury_views.review_objects import assignment_object, review_object
+    from jury_views.evaluation_models import assignment_object, review_object
 
     debate_id, by = asked.debate_id or "", asked.reviewer or ""
     made: dict[str, Any]
@@ -188,7 +188,7 @@ async def review_all(items: "Sequence[QueueItem]", review: TerminalReview) -> in
 async def _review_one(item: "QueueItem", place: str, review: TerminalReview) -> bool | None:
     """Whether the debate was reviewed; None: the person ends it."""
     from jury_judge.reviews.review_changes import NewReview
-    from jury_views.review_objects import review_choices
+    from jury_views.evaluation_models import review_choices
     from jury_views.terminal.debate import render_case, render_debate
 
     history = await review.records.read(item.row.debate_id)
@@ -226,8 +226,7 @@ async def _review_one(item: "QueueItem", place: str, review: TerminalReview) -> 
 
 def _show_meanings(choices: "Iterable[ReviewChoice]") -> None:
     """The labels of the panel's scale with their meanings; nothing under the three verdicts."""
-    from jury_views.page import Page, TextSpan
-    from jury_views.terminal.verdicts import verdict_text
+    from jury_views.page import Page, TextSpan, verdict_text
 
     page = Page()
     for one in choices:

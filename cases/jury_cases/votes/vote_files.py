@@ -255,7 +255,7 @@ class RecordedVotes(NamedTuple):
     Attributes:
         ballots: `jury_analysis.ballots.SCHEMA`, and the columns of `FURTHER` that have a value; texts
             dictionary-encoded, sorted by debate, round, role and seat.
-        labels: `jury_analysis.label_schema.LABELS` of human annotators in the same files; None: none were asked for,
+        labels: `jury_analysis.ballots.LABELS` of human annotators in the same files; None: none were asked for,
             and no row is one.
     """
 
@@ -396,7 +396,7 @@ def read_labels(
         stdin: the stream for `-`; None: the process's.
 
     Returns:
-        `jury_analysis.label_schema.LABELS` and those of `LABEL_FACTS` that have a value, sorted by case and annotator.
+        `jury_analysis.ballots.LABELS` and those of `LABEL_FACTS` that have a value, sorted by case and annotator.
     """
     return read_labels_of([LabelFile(path, words or VerdictWords()) for path in paths], stdin=stdin)
 
