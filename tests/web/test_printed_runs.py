@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
+from jsonschema import Draft202012Validator
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
@@ -23,7 +24,7 @@ from jury_events import (
 )
 from jury_judge import LiveRun, LiveRuns, OpenWave, Service
 from jury_store import EventStore, MemoryEventStore, open_store
-from jury_web import page_routes
+from jury_web import create_app, page_routes
 from support.debate_builder import DebateBuilder
 from support.debate_harness import SEATS, DebateHarness, Says, a_case, a_panel, by_round
 from support.evidence_lists import SAID, a_debate, store_quoting_debates
@@ -44,6 +45,8 @@ from support.scaled_debates import (
 )
 from support.scales import LEVELS
 from support.stored_debates import store_debate
+
+from .conftest import BASE, GATE
 
 SAFE, REVIEW, FAIL = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
 
@@ -353,6 +356,13 @@ def test_comparisons(printed: RefusalTables) -> None:
         "debates of one scale": (scales, "/compare?a=right~c1&b=without~c1", "#h-result ~ .wide; #h-compared ~ .wide"),
     }
     printed.compare("comparisons", printed_pages(rows))
+    client = TestClient(create_app(Service(gated), GATE), base_url=BASE)
+    worse, apart = (client.get(f"/api/compare?a=base&b={run}").json() for run in ("worse", "other"))
+    found = worse["gate"]
+    Draft202012Validator(client.get("/schemas/gate.json").json()).validate(found)
+    assert ("fail", "false_pass", 0.375) == (found["decision"], found["metric"], found["harm"]["value"])
+    assert found["change"] == worse["paired"]["against_labels"]["false_passes"]["change"]
+    assert (None, None) == (apart["gate"], apart["paired"])
 
 
 def judged_as(made: DebateBuilder, verdict: Verdict) -> DebateBuilder:
