@@ -12,7 +12,16 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from jury_actors import ModelLoad, RuntimeLoad, SeatLoad
-from jury_events import CallOutcome, DebateCompleted, JudgmentRendered, Omission, Usage, Verdict
+from jury_events import (
+    CallOutcome,
+    ConsensusStatus,
+    DebateCompleted,
+    JudgmentRendered,
+    Omission,
+    ReasoningShown,
+    Usage,
+    Verdict,
+)
 from jury_judge import LiveRun, LiveRuns, OpenWave, Service
 from jury_store import EventStore, MemoryEventStore, open_store
 from jury_web import create_app, page_routes
@@ -303,7 +312,13 @@ def test_comparisons(printed: RefusalTables) -> None:
         "x", CallOutcome.ANSWERED, Usage(input_tokens=120, output_tokens=30), None
     )
     other = debate("one", run="run-2", whole=False, roles={"juror-gpt": "Clerk"})
-    plain = stored(debate("one"), debate("two", case="返金"), debate("three", whole=False), other, spent)
+    reasoned = DebateBuilder().opened_as(debate_id="run-3~one", run_id="run-3", case_id="one")
+    for verdict, reasoning in ((SAFE, False), (FAIL, True)):
+        reasoned._evaluated(SEATS[0], reasoned.evaluation(verdict, (1.0, 1.0, 1.0, 1.0), "r"))
+        reasoned.events[-1] = reasoned.events[-1].changed(reasoning=True) if reasoning else reasoned.events[-1]
+        reasoned.events += [] if reasoning else [ReasoningShown()]
+    reasoned._checked(0, ConsensusStatus.SPLIT, 1, None, reached=False)
+    plain = stored(debate("one"), debate("two", case="返金"), debate("three", whole=False), other, spent, reasoned)
     gated = stored(
         *(
             judged_as(debate(f"c{number}", run=run), SAFE if run == "worse" and number < 15 else FAIL)
@@ -322,6 +337,7 @@ def test_comparisons(printed: RefusalTables) -> None:
     rows: Rows = {
         "two debates": (plain, "/compare?a=run-1~one&b=run-2~one", ""),
         "two debates of other cases, in Japanese": (plain, "/compare?a=run-1~one&b=run-1~two&lang=ja", ""),
+        "judged again with the reasoning": (plain, "/compare?a=run-1~one&b=run-3~one", "#h-compared ~ .wide"),
         "two runs": (
             plain,
             "/compare?a=run-1&b=run-2",
