@@ -256,7 +256,7 @@ def _note_run(executor: "RunExecutor", *, verbose: bool) -> None:
     from jury_judge.runs.plan import not_shown, remarks
 
     planned = executor.planned
-    if planned.is_simulated:
+    if planned.loaded.is_simulated:
         note(
             "The jurors are simulated: rule-based readers. No model is called; their verdicts are no evaluation. For a "
             "real verdict set a provider's key, as ANTHROPIC_API_KEY, and give --model claude-haiku-5-5."

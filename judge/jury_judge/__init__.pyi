@@ -154,7 +154,7 @@ from jury_judge.runs.case_stages import next_stages as next_stages
 from jury_judge.runs.case_stages import open_stages as open_stages
 from jury_judge.runs.estimate import estimate as estimate
 from jury_judge.runs.estimated_run import estimate_run as estimate_run
-from jury_judge.runs.execution import execute_run as execute_run
+from jury_judge.runs.execution import RunExecution as RunExecution
 from jury_judge.runs.executor import executor_of as executor_of
 from jury_judge.runs.executor import judge_run as judge_run
 from jury_judge.runs.forking import prepared_fork as prepared_fork
@@ -177,6 +177,7 @@ from jury_judge.runs.plan import cases_of as cases_of
 from jury_judge.runs.preflight import PreflightReport as PreflightReport
 from jury_judge.runs.preflight import preflight as preflight
 from jury_judge.runs.progress import NoListener as NoListener
+from jury_judge.runs.progress import RunProgress as RunProgress
 from jury_judge.runs.resumed_run import Handed as Handed
 from jury_judge.runs.resumed_run import handed as handed
 from jury_judge.runs.resumed_run import resumed_run as resumed_run

@@ -1,6 +1,7 @@
 """Seats of the judged agent's own model family: named before a run, refused, or left out of the debate."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 
 from jury_analysis.model_families import model_family
 from jury_events.case import Case
@@ -68,6 +69,8 @@ class OwnFamilies:
         Raises:
             RunRefused: as `seats_left_out`.
         """
+        if AGENT_MODEL not in case.metadata:
+            return
         seats_left_out(self._panel, case)
         for place in own_family(self._panel, case):
             key = _named(place), _agent(case)
@@ -75,16 +78,16 @@ class OwnFamilies:
             if len(self._first[key]) < _NAMED:
                 self._first[key].append(case.case_id)
 
-    def lines(self) -> list[str]:
+    def lines(self) -> Iterator[str]:
         """A line a seat and agent."""
         what = "is not seated there" if self._panel.own_family == "leave-out" else "judges tend to favour their own"
-        return [
-            f"{seat} is of the family of the judged agent, {agent}, in {pluralize(count, 'case')} "
-            f"({', '.join(visible_line(one, 60) for one in self._first[seat, agent])}"
-            f"{', …' if count > _NAMED else ''}): "
-            f"{'judges tend to favour their own' if seat.startswith('the final judge') else what}"
-            for (seat, agent), count in self._cases.items()
-        ]
+        for (seat, agent), count in self._cases.items():
+            first = ", ".join(visible_line(one, 60) for one in self._first[seat, agent])
+            yield (
+                f"{seat} is of the family of the judged agent, {agent}, in {pluralize(count, 'case')} "
+                f"({first}{', …' if count > _NAMED else ''}): "
+                f"{'judges tend to favour their own' if seat.startswith('the final judge') else what}"
+            )
 
 
 def _named(place: Seat | FinalJudge) -> str:

@@ -298,41 +298,35 @@ class CaseFit:
         self.seats = tuple(
             SeatFit(place, place.window or known_window(place.model, endpoints)) for place in panel.seats_and_judge
         )
-        self._always_opened = any((seat.reading or panel.reading) in {"windows", "tools"} for seat in panel.seats)
+        opened = any((seat.reading or panel.reading) in {"windows", "tools"} for seat in panel.seats)
+        windows = [] if opened else [seat.window for seat in self.seats if seat.window is not None]
+        self._opened = opened
+        self._window = min(windows, default=None)
         self.cases = 0
 
     def add(self, case: Case) -> None:
-        """Compare a case; without its records where they are not fetched."""
+        """Compare a case; without its records where they are not fetched. None is rendered that fits by far."""
         self.cases += 1
-        if self._is_short(case):
+        if not self._opened and (self._window is None or self._is_short(case, self._window)):
             return
         sizes = prompt_sizes(case, self._resolved, self._policy)
         for seat in self.seats:
             seat.add(case.case_id, sizes)
 
-    @property
-    def too_long(self) -> str | None:
-        """A line with the cases that are too long for seats; None where there are none."""
-        long = [seat for seat in self.seats if seat.too_long]
-        if not long:
-            return None
-        counted = [f"{seat.too_long:,} for {seat.name} ({seat.window:,} tokens: {_named(seat)})" for seat in long]
-        what = "longer than the window of a model, whose calls would fail (context_too_long)"
-        return f"{what}, {self._of}: {', '.join(counted)}"
-
-    @property
-    def not_whole(self) -> str | None:
-        """A line with the cases that seats do not read whole; None where there are none."""
-        found = [_read(seat) for seat in self.seats if seat.not_whole]
-        return f"not read whole, {self._of}: {', '.join(found)}" if found else None
-
-    def lines(self) -> Iterator[str]:
-        """The lines that there are."""
-        yield from (line for line in (self.too_long, self.not_whole) if line is not None)
-
-    @property
-    def _of(self) -> str:
-        return f"of {pluralize(self.cases, 'case')}"
+    def lines(self, warning: str = "", more: str = "") -> Iterator[str]:
+        """Which cases are too long for seats (`warning` begins it), and which they do not read whole; with `more`."""
+        long, parted = [], []
+        for seat in self.seats:
+            if seat.too_long:
+                long.append(f"{seat.too_long:,} for {seat.name} ({seat.window:,} tokens: {_named(seat)})")
+            if seat.not_whole:
+                parted.append(_read(seat))
+        of_cases = f"of {pluralize(self.cases, 'case')}"
+        if long:
+            what = "longer than the window of a model, whose calls would fail (context_too_long)"
+            yield f"{warning}{what}, {of_cases}: {', '.join(long)}{more}"
+        if parted:
+            yield f"not read whole, {of_cases}: {', '.join(parted)}{more}"
 
     def data(self) -> dict[str, Any]:
         """The counts as JSON data."""
@@ -354,15 +348,9 @@ class CaseFit:
             ]
         }
 
-    def _is_short(self, case: Case) -> bool:
-        """Whether it fits every window by far, so that its prompts need not be rendered."""
-        if self._always_opened:
-            return False
-        windows = [seat.window for seat in self.seats if seat.window is not None]
-        if not windows:
-            return True
+    def _is_short(self, case: Case, window: int) -> bool:
         beside = _INSTRUCTIONS + len((self._policy or "").encode()) + bytes_of(estimated_tokens(0, len(case.images)))
-        return len(case.model_dump_json().encode()) * _MOST_GROWTH + beside <= bytes_of(request_tokens(min(windows)))
+        return len(case.model_dump_json().encode()) * _MOST_GROWTH + beside <= bytes_of(request_tokens(window))
 
 
 def _read(seat: SeatFit) -> str:

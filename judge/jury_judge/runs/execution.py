@@ -5,24 +5,24 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
 from typing import Any, TypeGuard
 
 from jury_actors.errors import ClusterLost, Halted
 from jury_actors.messages import Chunk, Finished, Job
-from jury_actors.runtime import Runtime, drive
+from jury_actors.runtime import drive
 from jury_actors.store_retry import StoreRetry
 from jury_events.ids import first_stage_of
 from jury_events.run_events import RunBudget
 from jury_judge.runs.budget import Allowance
 from jury_judge.runs.case_jobs import CaseJobs
 from jury_judge.runs.case_stages import latest_stage, open_stages
-from jury_judge.runs.cases_once import Read, recorded_cases
+from jury_judge.runs.cases_once import recorded_cases
 from jury_judge.runs.lister import CaseLister
 from jury_judge.runs.panel_actors import RuntimePool
 from jury_judge.runs.preflight import PreflightReport
-from jury_judge.runs.progress import ProgressListener, RunProgress, moves
+from jury_judge.runs.progress import RunProgress
 from jury_judge.runs.run import Run
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.stores.debates import events_gone, result_lines
@@ -42,14 +42,9 @@ class OrderedLines:
     By a ladder it is the line of the debate that counts for the case.
     """
 
-    def __init__(
-        self, run: Run, jobs: CaseJobs, store: EventStore, *, patience: StoreRetry, state: RunProgress
-    ) -> None:
-        self._run = run
+    def __init__(self, jobs: CaseJobs, patience: StoreRetry) -> None:
         self._jobs = jobs
-        self._store = store
         self._patience = patience
-        self._state = state
         self._before = jobs.checked.ended
         self._ready: list[str] = []
         self._most = _FIRST_LINES
@@ -65,15 +60,16 @@ class OrderedLines:
 
     def _waits(self) -> bool:
         """Whether the next debate has not ended, or is not known yet; of debates that are over, none delays a call."""
-        if self._state.over:
+        state, checked = self._jobs.state, self._jobs.checked
+        if state.over:
             return False
-        if not self._state.begun and self._jobs.checked.expected != 0:
+        if not state.begun and checked.expected != 0:
             return True
-        first = self._jobs.checked.order.first()
-        return first is None or first.debate_id in self._state.running
+        first = checked.order.first()
+        return first is None or first.debate_id in state.running
 
     def _lines(self) -> list[Line]:
-        state, order = self._state, self._jobs.checked.order
+        run, store, state, order = self._jobs.run, self._jobs.store, self._jobs.state, self._jobs.checked.order
         while len(self._ready) < self._most and not self.done and not self._waits():
             first = order.first()
             if first is None:
@@ -85,10 +81,10 @@ class OrderedLines:
             self._before -= first.over
             if first.debate_id not in state.failed and first.debate_id not in state.running:
                 self._ready.append(first.debate_id)
-        ready = [self._run.counts(one) for one in self._ready]
-        if self._run.ladder is not None:
-            ready = [row.debate_id for one in ready if _counts(row := latest_stage(self._store, first_stage_of(one)))]
-        lines = _read_lines(self._store, ready) if ready else []
+        ready = [run.counts(one) for one in self._ready]
+        if run.ladder is not None:
+            ready = [row.debate_id for one in ready if _counts(row := latest_stage(store, first_stage_of(one)))]
+        lines = _read_lines(store, ready) if ready else []
         # Only now: where the store is away, the same debates are read again.
         self._ready = []
         return lines
@@ -109,102 +105,85 @@ def _read_lines(store: EventStore, debates: list[str]) -> list[Line]:
 Driving = Callable[..., AsyncGenerator[Finished, None]]
 
 
-async def execute_run(
-    run: Run,
-    checked: PreflightReport,
-    store: EventStore,
-    actors: RuntimePool,
-    *,
-    progress: ProgressListener,
-    stopping: asyncio.Event,
-    problems: list[Finished],
-    on_chunk: Callable[[Chunk], None] | None = None,
-    store_patience: float = 0.0,
-    allowance: Allowance | None = None,
-    driving: Driving = drive,
-    supervision: RunSupervision | None = None,
-) -> AsyncGenerator[Line, None]:
-    """Run the debates that are not over yet; yields the result line of every debate, in the order of the cases.
+@dataclass(kw_only=True)
+class RunExecution:
+    """Runs the debates of a run that are not over yet, once.
 
-    Lines of debates that are over come while others are looked for; where debates are left, their first calls come
-    before the lines.
-
-    Args:
+    Attributes:
+        run: the input.
+        checked: the report of its preflight.
+        store: open for reading.
         actors: set up where a debate is left.
-        progress: called for every debate that ends.
+        state: how far it is.
         stopping: once set, no new debate begins; those that run are finished.
-        problems: takes the debates that could not go on; no line is yielded for them.
         on_chunk: called with each chunk that a final judge writes.
         store_patience: seconds for which a store that cannot be read is tried again.
         allowance: of a run with a budget. Debates that were begun before come first; others begin if it admits them.
         driving: `drive`, or what wraps it.
         supervision: shows the run to other processes, which may cancel it; None: they do not see it.
     """
-    moved = asyncio.Event()
-    patience = StoreRetry(store_patience)  # silent: the writer reports that the store is away
-    execution = _Execution(
-        run=run,
-        checked=checked,
-        store=store,
-        actors=actors,
-        progress=progress,
-        stopping=stopping,
-        problems=problems,
-        on_chunk=on_chunk,
-        allowance=allowance,
-        patience=patience,
-        driving=driving,
-        supervision=supervision,
-        state=RunProgress(moved=moves(moved)),
-    )
-    state = execution.state
-    lines = OrderedLines(run, execution.jobs, store, patience=patience, state=state)
-    progress.begin(checked.total, checked.ended)
-    driven = asyncio.create_task(execution.drive())
-    driven.add_done_callback(lambda _: moved.set())
-    try:
-        while not driven.done():
-            moved.clear()
-            ready = await lines.take()
-            for line in ready:
-                yield line
-            if not ready and not driven.done():
-                await moved.wait()
-        driven.result()
-    finally:
-        driven.cancel()
-        await asyncio.gather(driven, return_exceptions=True)
-    execution.close()
-    while not lines.done:
-        for line in await lines.take():
-            yield line
-    if state.unreadable is not None:
-        raise state.unreadable
-
-
-@dataclass(kw_only=True)
-class _Execution:
-    """The arguments of `execute_run`, and how far it is."""
 
     run: Run
     checked: PreflightReport
     store: EventStore
     actors: RuntimePool
-    progress: ProgressListener
-    stopping: asyncio.Event
-    problems: list[Finished]
-    on_chunk: Callable[[Chunk], None] | None
-    allowance: Allowance | None
-    patience: StoreRetry
-    driving: Driving
-    supervision: RunSupervision | None
     state: RunProgress
-    further: "deque[Job]" = field(default_factory=deque)
-    """Of cases that go on to another stage of their ladder."""
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    on_chunk: Callable[[Chunk], None] | None = None
+    store_patience: float = 0.0
+    allowance: Allowance | None = None
+    driving: Driving = drive
+    supervision: RunSupervision | None = None
 
-    async def drive(self) -> None:
+    def __post_init__(self) -> None:
+        self._patience = StoreRetry(self.store_patience)  # silent: the writer reports that the store is away
+        self._further: deque[Job] = deque()
+        """Of cases that go on to another stage of their ladder."""
+        self._jobs = CaseJobs(
+            run=self.run,
+            checked=self.checked,
+            store=self.store,
+            state=self.state,
+            stopping=self.stopping,
+            watched=self.on_chunk is not None,
+            read=self._patiently,
+            begun_first=self.allowance is not None,
+        )
+
+    async def lines(self) -> AsyncGenerator[Line, None]:
+        """The result line of every debate, in the order of the cases; none of those that could not go on.
+
+        Lines of debates that are over come while others are looked for; where debates are left, their first calls come
+        before the lines.
+        """
+        state, lines = self.state, OrderedLines(self._jobs, self._patience)
+        state.follow(self.checked.ended)
+        driven = asyncio.create_task(self._drive())
+        driven.add_done_callback(lambda _: state.changed.set())
+        try:
+            while not driven.done():
+                state.changed.clear()
+                ready = await lines.take()
+                for line in ready:
+                    yield line
+                if not ready and not driven.done():
+                    await state.changed.wait()
+            driven.result()
+        finally:
+            driven.cancel()
+            await asyncio.gather(driven, return_exceptions=True)
+        if self.allowance is not None and self.allowance.short:
+            self.stopping.set()
+        state.over = True
+        while not lines.done:
+            for line in await lines.take():
+                yield line
+        if state.unreadable is not None:
+            raise state.unreadable
+
+    async def _drive(self) -> None:
         """Run the debates that are left. Where none is expected, the actors are set up once one is found."""
-        run, checked, jobs = self.run, self.checked, iter(self.jobs)
+        run, checked, jobs = self.run, self.checked, iter(self._jobs)
         if not checked.left:
             return
         if checked.expected == 0 and not checked.stored.followed:
@@ -215,19 +194,28 @@ class _Execution:
         runtime = await self.actors.runtime()
         watch = self.supervision and self.supervision.around(runtime, self.store, self.stopping)
         async with watch or nullcontext():
-            budget = RunBudget() if self.allowance is None else self.allowance.budget
-            lister = CaseLister.of(self.jobs, runtime.clerk, budget)
+            lister = CaseLister(
+                run=run,
+                store=self.store,
+                clerk=runtime.clerk,
+                state=self.state,
+                stopping=self.stopping,
+                budget=RunBudget() if self.allowance is None else self.allowance.budget,
+            )
+            listed = lister.listed(jobs)
             ends = self.driving(
                 runtime,
-                self._with_further(lister.listed(jobs), lister),
+                listed if run.ladder is None else self._with_further(listed, lister),
                 concurrency=run.concurrency,
                 on_chunk=self.on_chunk or (lambda _chunk: None),
-                admits=self.admits,
+                admits=self._admits,
             )
             async with aclosing(ends):
                 async for finished in ends:
                     await self._end(finished)
-            await self._note_end(runtime, lister)
+            cancelled = self.supervision is not None and self.supervision.cancelled_by is not None
+            if not cancelled and lister.exhausted and run.whole:
+                await asyncio.to_thread(lister.ended, await runtime.clerk.next_epoch())
 
     def _with_further(self, jobs: Iterator[Job], lister: CaseLister) -> Iterator[Job | None]:
         """The jobs, and as soon as a case goes on to another stage of its ladder, that of its next debate.
@@ -239,51 +227,36 @@ class _Execution:
             if self.stopping.is_set():
                 return
             yield job
-        while not self.stopping.is_set() and (self.further or self.state.running or self.state.auditing):
+        while not self.stopping.is_set() and (self._further or self.state.running or self.state.auditing):
             ready = self._opened_further(lister)
             yield from ready
             if not ready:
                 yield None
 
     def _opened_further(self, lister: CaseLister) -> list[Job]:
-        drawn = [self.further.popleft() for _ in range(len(self.further))]
+        drawn = [self._further.popleft() for _ in range(len(self._further))]
         return lister.page(drawn, later=True)
 
-    async def _note_end(self, runtime: Runtime, lister: CaseLister) -> None:
-        run = self.run
-        cancelled = self.supervision is not None and self.supervision.cancelled_by is not None
-        if not cancelled and lister.exhausted and run.whole:
-            await asyncio.to_thread(lister.ended, await runtime.clerk.next_epoch())
-
-    async def admits(self, job: Job) -> bool:
+    async def _admits(self, job: Job) -> bool:
         """Whether a debate may begin now, within the budget of the run; none may once the run is stopping."""
         if self.allowance is None:
             return True
         if self.stopping.is_set():
             return False
-        admitted, _ = await self.patience.run(partial(asyncio.to_thread, self.allowance.admits, job))
+        admitted, _ = await self._patience.run(partial(asyncio.to_thread, self.allowance.admits, job))
         return admitted
 
     async def _end(self, finished: Finished) -> None:
         """A debate ended, or could not go on; its line may be ready."""
         if self.allowance is not None:
             released = partial(self.allowance.ended, finished.debate_id, finished=finished.problem is None)
-            await self.patience.run(partial(asyncio.to_thread, released))
+            await self._patience.run(partial(asyncio.to_thread, released))
         following = await self._following(finished)
-        if following is not None and following.stage is not None and not following.stage.audit:
-            self.progress.goes_on(following.stage.number)
-        elif finished.problem is not None or first_stage_of(finished.debate_id) not in self.state.auditing:
-            self.progress.ended(finished)
-        if self.stopping.is_set():
-            following = None  # no further debate begins
-        self.state.end(finished, following)
-        if following is not None:
-            self.further.append(following)
-        if finished.problem is not None:
-            self.problems.append(finished)
-            if _stops_the_run(finished.problem):
-                self.stopping.set()
-        self.state.moved()
+        if finished.problem is not None and _stops_the_run(finished.problem):
+            self.stopping.set()
+        if following is not None and not self.stopping.is_set():
+            self._further.append(following)
+        self.state.end(finished, following, begins=not self.stopping.is_set())
 
     async def _following(self, finished: Finished) -> Job | None:
         """The debate of the next stage of a case; None: the case is over, or its texts were erased."""
@@ -297,37 +270,14 @@ class _Execution:
             if found is None or case is None:
                 return None
             content = case.model_dump_json().encode()
-            return Job(found.debate_id, content, self.jobs.context(found.place, None), stage=found.place)
+            return Job(found.debate_id, content, self._jobs.context(found.place, None), stage=found.place)
 
-        job, _ = await self.patience.run(partial(asyncio.to_thread, following), reads=True)
+        job, _ = await self._patience.run(partial(asyncio.to_thread, following), reads=True)
         return job
 
-    def close(self) -> None:
-        """No debate runs, and none begins any more."""
-        if self.allowance is not None and self.allowance.short:
-            self.stopping.set()
-        self.state.over = True
+    def _patiently(self, read: Callable[[], Any]) -> Any:
+        """Read the store in the thread of the caller, again while it is away."""
 
-    @cached_property
-    def jobs(self) -> CaseJobs:
-        """The debates of this call."""
-        return CaseJobs(
-            run=self.run,
-            watched=self.on_chunk is not None,
-            checked=self.checked,
-            state=self.state,
-            stopping=self.stopping,
-            store=self.store,
-            read=_patient(self.patience),
-            progress=self.progress,
-            begun_first=self.allowance is not None,
-        )
-
-
-def _patient(patience: StoreRetry) -> Read:
-    """Reads a store in the thread of the caller, again while the store is away."""
-
-    def patiently(read: Callable[[], Any]) -> Any:
         async def attempt() -> Any:
             return read()
 
@@ -336,10 +286,8 @@ def _patient(patience: StoreRetry) -> Read:
         except (StoreFailed, StoreUnreachable):
             # In a loop of this thread: one that the caller's loop awaits would need a second thread of the pool, and
             # with many runs at once all threads of the pool may be here.
-            found, _ = asyncio.run(patience.run(attempt, reads=True))
+            found, _ = asyncio.run(self._patience.run(attempt, reads=True))
             return found
-
-    return patiently
 
 
 def _stops_the_run(problem: BaseException) -> bool:

@@ -14,7 +14,7 @@ from jury_judge.panels.any_panel import changed_panel
 from jury_judge.panels.files import LoadedPanel, load_panel, windowed
 from jury_judge.replays.forks import Fork, plan_fork, read_origin, store_branch
 from jury_judge.runs.executor import LOCK_SECONDS
-from jury_judge.runs.panel_actors import Observation, PanelActors, Writing, announced_actors, is_simulated
+from jury_judge.runs.panel_actors import Observation, PanelActors, Writing, announced_actors
 from jury_judge.settings.run import ForkSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.stores.stores import Say
@@ -54,7 +54,7 @@ def prepared_fork(
             writing=Writing(name=fork.debate_id, lock_wait=LOCK_SECONDS),
             observation=Observation(say=say),
         )
-        yield PreparedFork(fork, actors, store, simulated=is_simulated(loaded))
+        yield PreparedFork(fork, actors, store, simulated=loaded.is_simulated)
 
 
 @dataclass(frozen=True)

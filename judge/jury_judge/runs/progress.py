@@ -5,7 +5,7 @@ import json
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from tempfile import SpooledTemporaryFile
 from typing import NamedTuple, Protocol
@@ -52,56 +52,79 @@ class NoListener:
         """Ignored."""
 
 
-@dataclass(kw_only=True)
+@dataclass
 class RunProgress:
     """The state of a run; the jobs and the lines are each read in a thread of their own.
 
     By a ladder a case is named by its first debate, whichever of its debates runs.
 
     Attributes:
-        moved: called, from any thread, whenever a line may be ready.
+        total: how many debates its cases have; None: they are not all read.
+        size: the same with those of earlier calls over other cases.
+        listener: hears what happens.
+        ended: how many debates that count for their cases ended now.
+        problems: debates that could not go on, audits too; no line is given for them.
         running: debates whose jobs were drawn, and that have not ended.
         auditing: likewise, where the case has its verdict and is audited.
         failed: debates that could not go on.
         begun: whether a debate ended, or none is left: lines of earlier debates would delay the first calls before.
         over: no debate runs, and none begins any more.
         unreadable: why no more cases are read.
+        changed: set whenever a line may be ready, in the loop of `follow`.
     """
 
-    moved: Callable[[], None] = lambda: None
+    total: int | None = None
+    size: int | None = None
+    listener: ProgressListener = field(default_factory=NoListener)
+    ended: int = 0
+    problems: list[Finished] = field(default_factory=list)
     running: set[str] = field(default_factory=set)
     auditing: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     begun: bool = False
     over: bool = False
     unreadable: CaseFileError | RunRefused | None = None
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _loop: asyncio.AbstractEventLoop | None = None
+
+    def follow(self, stored: int) -> None:
+        """The lines are taken in the running loop; `stored` of the debates are over."""
+        self._loop = asyncio.get_running_loop()
+        self.listener.begin(self.total, stored)
+
+    def moved(self) -> None:
+        """A line may be ready; called from any thread."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.changed.set)
+
+    def count(self, total: int, size: int) -> None:
+        """The last case was read."""
+        self.total, self.size = total, size
+        self.listener.total_known(total)
 
     def draw(self, job: Job) -> None:
         """A job was drawn."""
         audit = job.stage is not None and job.stage.audit
         (self.auditing if audit else self.running).add(first_stage_of(job.debate_id))
 
-    def end(self, finished: Finished, following: Job | None = None) -> None:
-        """A debate ended, or could not go on; `following` is that of the next stage of its case."""
+    def end(self, finished: Finished, following: Job | None, *, begins: bool) -> None:
+        """A debate ended, or could not go on; `following`, of the next stage of its case, begins unless it stops."""
         first = first_stage_of(finished.debate_id)
-        if finished.problem is not None and first not in self.auditing:
-            self.failed.add(first)
+        if following is not None and following.stage is not None and not following.stage.audit:
+            self.listener.goes_on(following.stage.number)
+        elif finished.problem is not None or first not in self.auditing:
+            self.ended += finished.problem is None
+            self.listener.ended(finished)
+        if finished.problem is not None:
+            self.problems.append(finished)
+            if first not in self.auditing:
+                self.failed.add(first)
         self.auditing.discard(first)
         self.running.discard(first)
-        if following is not None:
+        if following is not None and begins:
             self.draw(following)
         self.begun = True
-
-
-def moves(event: asyncio.Event) -> Callable[[], None]:
-    """Sets an event of the running loop, from any thread; nothing once the loop is closed."""
-    loop = asyncio.get_running_loop()
-
-    def moved() -> None:
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(event.set)
-
-    return moved
+        self.moved()
 
 
 _BLOCK = 4096

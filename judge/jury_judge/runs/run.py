@@ -40,7 +40,7 @@ class Run:
         resolved: the panel, of a ladder that of the first stage.
         cases: see `CaseSource`; may be called several times.
         concurrency: debates at once.
-        submission_id: the caller's name of a case in live events.
+        submission_id: the caller's name of its cases in live events.
         adopt: an imported debate counts as judged if its seal is signed by one of these keys.
         repeats: debates a case.
         operator_policy: the policy that was given for all cases without one; it is shown before the case.
@@ -58,7 +58,7 @@ class Run:
     resolved: ResolvedPanel
     cases: CaseSource
     concurrency: int
-    submission_id: Callable[[Case], str | None] = lambda _case: None
+    submission_id: str | None = None
     adopt: Collection[PublicKey] = ()
     repeats: int = 1
     operator_policy: str | None = None
@@ -79,8 +79,9 @@ class Run:
     @property
     def pictures(self) -> bool:
         """Whether a stage of its ladder is sent pictures: the log keeps them from the first stage on."""
-        stages = () if self.ladder is None else self.ladder.stages
-        return any(place.images for stage in stages for place in stage.panel.seats_and_judge)
+        if self.ladder is None:
+            return False
+        return any(place.images for stage in self.ladder.stages for place in stage.panel.seats_and_judge)
 
     def counts(self, debate: str) -> str:
         """The debate that counts in place of this one: itself, unless its case is judged again."""
