@@ -23,8 +23,8 @@ from jury_events.panel import Panel
 from jury_events.run_events import RunSubmission
 from jury_events.stages import StagePlace
 from jury_judge.errors import RunUnfinished
-from jury_judge.panels.any_panel import AnyPanel, any_panel
 from jury_judge.panels.files import LoadedPanel
+from jury_judge.panels.ladders import AnyPanel, any_panel
 from jury_judge.panels.variables import NO_OVERRIDES, Overrides
 from jury_judge.records.open_store import while_open
 from jury_judge.records.records import Records
@@ -43,8 +43,16 @@ from jury_judge.runs.panel_actors import (
     log_line,
 )
 from jury_judge.runs.preflight import is_over, preflight
-from jury_judge.runs.progress import RunProgress
-from jury_judge.runs.run import CaseSource, Run, check_bounds, check_ids, check_repeat, fresh_debate_id, fresh_run_id
+from jury_judge.runs.run import (
+    CaseSource,
+    Run,
+    RunProgress,
+    check_bounds,
+    check_ids,
+    check_repeat,
+    fresh_debate_id,
+    fresh_run_id,
+)
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.settings.jury import Budget, RuntimeSettings
 from jury_judge.settings.store import ANY_SOURCE, Sources, load_settings

@@ -17,7 +17,7 @@ from jury_cases import CaseFiles
 from jury_events import run_facts, run_stream
 from jury_judge import Erasure, Jury, Records, Run, RunExecution, RunUnfinished, load_panel, preflight
 from jury_judge.runs import lister
-from jury_judge.runs.progress import RunProgress
+from jury_judge.runs.run import RunProgress
 from jury_replay import verify
 from jury_store import Append, EventStore, SqlEventStore, StoreError, StoreFailed, open_store
 from support.command_line import CommandLine

@@ -12,10 +12,10 @@ from jury_cases import case_source
 from jury_events import ExchangeRecorded
 from jury_judge import BatchPlan, Budget, Jury, Observation, PreflightReport, Run, RunExecution, preflight
 from jury_judge.runs.budget import ceiling
-from jury_judge.runs.progress import RunProgress
+from jury_judge.runs.run import RunProgress
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.runs.wave_driving import WaveDriving
-from jury_judge.runs.wave_metrics import WaveMetrics
+from jury_judge.stores.open_batches import WaveMetrics
 from jury_migrations import upgrade
 from jury_providers import Prices
 from jury_store import EventStore, PublicKey, open_store

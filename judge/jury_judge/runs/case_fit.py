@@ -1,10 +1,14 @@
-"""Which cases are longer than the windows of which seats, and how they would be read, before the first call."""
+"""Which seats judge a case, and how they would read it, before the first call.
+
+By the windows of their models, and by the family of the judged agent, whose seats are named, refused, or left out.
+"""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from jury_analysis.model_families import model_family
 from jury_debate.artifacts import tool_definitions
 from jury_debate.assignment import CASE_WITH_IMAGES, OPERATOR_POLICY, CallMessage, tools_offered
 from jury_debate.conversation import Call
@@ -23,6 +27,7 @@ from jury_events.parts import SALT_BYTES, PartBuffer, PartRef
 from jury_events.provenance import provenance
 from jury_events.reading import ReadingMode
 from jury_events.text import pluralize, visible_line
+from jury_judge.errors import RunRefused
 from jury_providers.endpoints import Endpoints
 from jury_providers.model_limits import known_window
 from jury_providers.registry import NO_ENDPOINTS
@@ -368,3 +373,92 @@ def _read(seat: SeatFit) -> str:
 def _named(seat: SeatFit) -> str:
     named = [visible_line(case_id, 60) for case_id in seat.first_ids[:_NAMED]]
     return ", ".join(named) + (" …" if seat.too_long > len(named) else "")
+
+
+AGENT_MODEL = "agent_model"
+"""The key of a case's metadata that names the model of the judged agent."""
+
+
+def own_family(panel: Panel, case: Case) -> tuple[Seat | FinalJudge, ...]:
+    """The seats, and the final judge, of the family of the judged agent, also by a fallback; () if it is not known."""
+    agent = case.metadata.get(AGENT_MODEL)
+    family = model_family(agent) if isinstance(agent, str) else None
+    if family is None:
+        return ()
+    return tuple(
+        place
+        for place in panel.seats_and_judge
+        if family in {model_family(one) for one in (place.model, *place.fallbacks)}
+    )
+
+
+def seats_left_out(panel: Panel, case: Case) -> tuple[str, ...]:
+    """The ids of the seats that do not judge a case.
+
+    Raises:
+        RunRefused: the panel refuses such cases, or every seat would be left out.
+    """
+    if panel.own_family is None:
+        return ()
+    found = own_family(panel, case)
+    seats = tuple(one.juror_id for one in found if isinstance(one, Seat))
+    if panel.own_family == "refuse" and found:
+        places = ", ".join(map(_place_named, found))
+        raise RunRefused(
+            f"case {visible_line(case.case_id, 100)}: {places} is of the family of the judged agent, {_agent(case)}, "
+            "and the panel has own_family: refuse; seat others, or write warn or leave-out"
+        )
+    if len(seats) == len(panel.seats):
+        raise RunRefused(
+            f"case {visible_line(case.case_id, 100)}: every seat is of the family of the judged agent, {_agent(case)}: "
+            "own_family: leave-out leaves none"
+        )
+    return seats
+
+
+class OwnFamilies:
+    """How many cases of a run are judged by seats of the agent's own family.
+
+    Args:
+        panel: of the run.
+    """
+
+    def __init__(self, panel: Panel) -> None:
+        self._panel = panel
+        self._cases: Counter[tuple[str, str]] = Counter()
+        self._first: dict[tuple[str, str], list[str]] = defaultdict(list)
+
+    def add(self, case: Case) -> None:
+        """Count a case.
+
+        Raises:
+            RunRefused: as `seats_left_out`.
+        """
+        if AGENT_MODEL not in case.metadata:
+            return
+        seats_left_out(self._panel, case)
+        for place in own_family(self._panel, case):
+            key = _place_named(place), _agent(case)
+            self._cases[key] += 1
+            if len(self._first[key]) < _NAMED:
+                self._first[key].append(case.case_id)
+
+    def lines(self) -> Iterator[str]:
+        """A line a seat and agent."""
+        what = "is not seated there" if self._panel.own_family == "leave-out" else "judges tend to favour their own"
+        for (seat, agent), count in self._cases.items():
+            first = ", ".join(visible_line(one, 60) for one in self._first[seat, agent])
+            yield (
+                f"{seat} is of the family of the judged agent, {agent}, in {pluralize(count, 'case')} "
+                f"({first}{', …' if count > _NAMED else ''}): "
+                f"{'judges tend to favour their own' if seat.startswith('the final judge') else what}"
+            )
+
+
+def _place_named(place: Seat | FinalJudge) -> str:
+    name = place.juror_id if isinstance(place, Seat) else "the final judge"
+    return f"{name} ({place.model})"
+
+
+def _agent(case: Case) -> str:
+    return visible_line(str(case.metadata[AGENT_MODEL]), 60)

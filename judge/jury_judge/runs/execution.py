@@ -1,8 +1,11 @@
-"""A run executed: debates are begun as places become free, and their result lines come in the order of the cases."""
+"""A run executed: the debates that are left are drawn in the order of the cases, begun as places become free, and their
+result lines come in that order again.
+"""
 
 import asyncio
+import threading
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,25 +13,216 @@ from itertools import chain
 from typing import Any, TypeGuard
 
 from jury_actors.errors import ClusterLost, Halted
-from jury_actors.messages import Chunk, Finished, Job
+from jury_actors.messages import Chunk, Finished, Job, RunContext
 from jury_actors.runtime import drive
 from jury_actors.store_retry import StoreRetry
-from jury_events.ids import first_stage_of
+from jury_cases.errors import CaseFileError
+from jury_debate.left_out import without_seats
+from jury_events.ids import first_stage_of, stage_id
 from jury_events.run_events import RunBudget
+from jury_events.stages import StagePlace
+from jury_judge.errors import RunRefused
 from jury_judge.runs.budget import Allowance
-from jury_judge.runs.case_jobs import CaseJobs
-from jury_judge.runs.case_stages import latest_stage, open_stages
-from jury_judge.runs.cases_once import recorded_cases
+from jury_judge.runs.case_fit import seats_left_out
+from jury_judge.runs.case_stages import OpenStage, first_place, latest_stage, open_stages
+from jury_judge.runs.cases_once import Read, ReadCase, RecordedDebates, read_once, recorded_cases
 from jury_judge.runs.lister import CaseLister
 from jury_judge.runs.panel_actors import RuntimePool
-from jury_judge.runs.preflight import PreflightReport
-from jury_judge.runs.progress import RunProgress
-from jury_judge.runs.run import Run
+from jury_judge.runs.preflight import PreflightReport, check_case
+from jury_judge.runs.run import Run, RunProgress
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.stores.debates import events_gone, result_lines
-from jury_store.debate_rows import DebateRow
+from jury_store.debate_rows import CaseRow, DebateRow
 from jury_store.errors import AppendRefused, Fenced, StoreError, StoreFailed, StoreUnreachable
 from jury_store.event_store import EventStore
+
+_PAGE = 1000
+
+
+@dataclass(kw_only=True)
+class CaseJobs:
+    """Iterates the debates that are left: of each case the next one. Cases that are over are passed by their ids alone.
+
+    Attributes:
+        run: the input.
+        checked: the report of the preflight, with the cases; takes the order of the debates.
+        store: open for reading.
+        state: takes which debates run, and how many there are, if the preflight did not count them.
+        stopping: once set, no more jobs are drawn.
+        watched: see `RunContext`.
+        read: reads the store.
+        begun_first: debates of earlier sessions that are not over come before all others.
+    """
+
+    run: Run
+    checked: PreflightReport
+    store: EventStore
+    state: RunProgress
+    stopping: asyncio.Event
+    watched: bool = False
+    read: Read = read_once
+    begun_first: bool = False
+
+    def __post_init__(self) -> None:
+        self._there = None if self.checked.stored.row is None else self.store
+        self._index = RecordedDebates(self.run, self._there, brief=True, read=self.read)
+        self._contexts: dict[tuple[int, tuple[str, ...]], RunContext] = {}
+        self._cases = self.checked.cases.taken(self._judged, self.stopping)
+        self._early: set[str] = set()
+        """Debates of earlier sessions that were drawn before their place."""
+        self._number = self._before = 0
+        self._lock = threading.Lock()
+
+    def __iter__(self) -> Iterator[Job]:
+        """A case that cannot be read ends the iteration; its error is raised after the running debates have ended."""
+        try:
+            if self.begun_first and self._there is not None:
+                yield from self._begun()
+            while not self._ends() and (jobs := self._next()) is not None:
+                for job in jobs:
+                    if not self.stopping.is_set():
+                        yield job
+        except (CaseFileError, RunRefused) as error:
+            self.state.unreadable = self.state.unreadable or error
+        self.state.begun = self.state.begun or not self.state.running
+        self.state.moved()
+
+    def pass_case(self) -> bool:
+        """After the last job: add the next case to the order; False where there is none, or it cannot be read."""
+        try:
+            return self._next() is not None
+        except (CaseFileError, RunRefused) as error:
+            self.state.unreadable = self.state.unreadable or error
+            return False
+
+    def _ends(self) -> bool:
+        return self.stopping.is_set() or self.state.unreadable is not None
+
+    def _next(self) -> list[Job] | None:
+        """Pass a case; returns the jobs of those of its debates that are left, None after the last case."""
+        with self._lock:
+            found = next(self._cases, None)
+            if found is None:
+                if self.checked.total is None and not self.state.over:
+                    elsewhere = max(0, self.checked.stored.opened - self._before)
+                    self.state.count(self._number, self._number + elsewhere)
+                return None
+            jobs = [] if found.content is None or self.state.over else self._jobs_of(found)
+            for job in jobs:
+                self.state.draw(job)
+            for debate in self.run.debate_ids(found.case_id):
+                known = self._index.found.get(debate)
+                if known is not None and known.position > self.checked.stored.position:
+                    known = None  # it was opened in this call
+                self._number += 1
+                self._before += known is not None
+                if (known is not None and known.has_verdict) or debate in self._early or not self.state.over:
+                    self.checked.order.add(debate, over=known is not None and known.over)
+        return jobs
+
+    def _judged(self, case_ids: Sequence[str]) -> frozenset[str]:
+        found = self._index.load(case_ids)
+        self.state.moved()
+        return found
+
+    def _jobs_of(self, found: ReadCase) -> list[Job]:
+        jobs = []
+        for first in self.run.debate_ids(found.case_id):
+            known, counts = self._index.found.get(first), self.run.counts(first)
+            row = None if known is None else known.row
+            if first in self._early or (row is not None and not self._may_go_on(found, counts, row)):
+                continue
+            if known is None or not known.ended:
+                place = None if self.run.ladder is None else first_place(self.run.ladder)
+                jobs.append(self._job(found, counts, place, adopted=row is not None and row.imported is not None))
+            elif known.further is not None and self._may_go_further(found, first, known.further):
+                further = known.further
+                adopted = further.row is not None and further.row.imported is not None
+                jobs.append(self._job(found, further.debate_id, further.place, adopted=adopted))
+        return jobs
+
+    def _begun(self) -> Iterator[Job]:
+        """Debates of earlier sessions that are not over; those that run at once are as many, so all are remembered."""
+        left: set[str] = set()
+        after = 0
+        while rows := self.store.debates(run_id=self.run.run_id, unfinished=True, limit=_PAGE, after=after):
+            left.update(row.debate_id for row in rows)
+            after = rows[-1].position
+
+        def others(case_ids: Sequence[str]) -> set[str]:
+            judged = self._index.load(case_ids)
+            return {one for one in case_ids if one in judged and left.isdisjoint(self._every_stage(one))}
+
+        for found in self.checked.cases.ahead(others, self.stopping) if left else ():
+            if self._ends() or not left:
+                return
+            for debate in () if found.content is None else left.intersection(self._every_stage(found.case_id)):
+                left.discard(debate)
+                row = self.read(partial(self.store.cases_of, [debate])).get(debate)
+                if row is not None and self._may_go_on(found, debate, row):
+                    first = first_stage_of(debate)
+                    known = self._index.found.get(first)
+                    further = None if known is None else known.further
+                    place = first_place(self.run.ladder) if further is None else further.place
+                    self._early.add(first)
+                    job = self._job(found, debate, place, adopted=row.imported is not None)
+                    self.state.draw(job)
+                    yield job
+
+    def _every_stage(self, case_id: str) -> list[str]:
+        stages = 1 if self.run.ladder is None else len(self.run.ladder.stages)
+        return [
+            self.run.counts(stage_id(one, number))
+            for one in self.run.debate_ids(case_id)
+            for number in range(1, stages + 1)
+        ]
+
+    def _may_go_further(self, found: ReadCase, first: str, further: OpenStage) -> bool:
+        if first in self.state.failed:
+            return False
+        if further.row is None:
+            return True
+        row = self.read(partial(self.store.cases_of, [further.debate_id])).get(further.debate_id)
+        return row is None or self._may_go_on(found, further.debate_id, row)
+
+    def _may_go_on(self, found: ReadCase, debate: str, row: CaseRow) -> bool:
+        if first_stage_of(debate) in self.state.failed:
+            return False
+        check_case(self.run, found.case, debate, row, self.store, changed=self.checked.changed)
+        return True
+
+    def _job(self, found: ReadCase, debate: str, place: StagePlace | None, *, adopted: bool) -> Job:
+        assert found.content is not None, "the case was read"
+        self.state.moved()
+        context = self.context(place, found)
+        return Job(debate, found.content, context, self.run.submission_id, adopted=adopted, stage=place)
+
+    def context(self, place: StagePlace | None, found: ReadCase | None) -> RunContext:
+        """What debates of a stage share whose cases seat the same jurors.
+
+        Args:
+            place: None: of the run, which has no ladder.
+            found: None: of a further stage, which leaves out none.
+
+        Raises:
+            RunRefused: the panel refuses the case for a seat of its agent's family.
+        """
+        run, number = self.run, 1 if place is None else place.number
+        resolved = run.resolved if run.ladder is None else run.ladder.stages[number - 1].resolved
+        left_out: tuple[str, ...] = ()
+        if found is not None and resolved.panel.own_family is not None:
+            left_out = seats_left_out(resolved.panel, found.case)
+        key = number, left_out
+        if key not in self._contexts:
+            self._contexts[key] = RunContext(
+                run.run_id,
+                self.checked.resolved(without_seats(resolved, left_out) if left_out else resolved),
+                watched=self.watched,
+                operator_policy=run.operator_policy,
+                pictures=run.pictures,
+            )
+        return self._contexts[key]
+
 
 Line = dict[str, Any]
 

@@ -26,7 +26,7 @@ from jury_judge.runs.execution import Driving, Line, RunExecution
 from jury_judge.runs.panel_actors import Observation, Writing, announced_actors, in_process_for
 from jury_judge.runs.plan import RunPlan
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight
-from jury_judge.runs.progress import NoListener, ProgressListener, RunProgress
+from jury_judge.runs.run import NoListener, ProgressListener, RunProgress
 from jury_judge.runs.run_watch import RunOutcome, stop_cause
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.settings.jury import Budget, RuntimeSettings
@@ -302,7 +302,7 @@ class RunExecutor:
     def _waves(self, batches: "BatchPlan", stopping: asyncio.Event, by_person: asyncio.Event | None) -> Driving:
         """Calls go through batches where a provider has any; debates that wait at the end yield no line."""
         from jury_judge.runs.wave_driving import WaveDriving
-        from jury_judge.runs.wave_metrics import WaveMetrics
+        from jury_judge.stores.open_batches import WaveMetrics
 
         effects = Effects()
         return WaveDriving(

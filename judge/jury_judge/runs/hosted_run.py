@@ -27,8 +27,7 @@ from jury_judge.runs.executor import LOCK_SECONDS
 from jury_judge.runs.panel_actors import Observation, PanelActors, Writing, announced_actors
 from jury_judge.runs.plan import OneCase, RunPlan
 from jury_judge.runs.preflight import preflight
-from jury_judge.runs.progress import RunProgress
-from jury_judge.runs.run import Run
+from jury_judge.runs.run import Run, RunProgress
 from jury_judge.runs.shared_context import SharedContext
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.settings.jury import Budget, RuntimeSettings

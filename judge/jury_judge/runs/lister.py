@@ -39,8 +39,7 @@ from jury_events.run_facts import ListedOpening, RunFacts, page_digest
 from jury_judge.errors import RunRefused
 from jury_judge.panels.files import Ladder
 from jury_judge.runs.cancelling import RunLog, requester
-from jury_judge.runs.progress import RunProgress
-from jury_judge.runs.run import Run
+from jury_judge.runs.run import Run, RunProgress
 from jury_providers.endpoints import Endpoint
 from jury_store.appends import first_refusal
 from jury_store.debate_rows import DebateFilter

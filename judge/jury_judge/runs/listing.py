@@ -15,14 +15,13 @@ from jury_events.ids import debate_stream, run_stream
 from jury_events.run_facts import RunFacts, run_facts
 from jury_judge.errors import OtherCase, RunRefused, SettingsRefused
 from jury_judge.runs.cancelling import RunLog
-from jury_judge.runs.case_jobs import CaseJobs
 from jury_judge.runs.case_stages import first_place
 from jury_judge.runs.cases_once import CasesOnce, no_case
+from jury_judge.runs.execution import CaseJobs
 from jury_judge.runs.executor import LOCK_SECONDS, RunExecutor
 from jury_judge.runs.lister import CaseLister, is_judged_by
 from jury_judge.runs.preflight import is_over, preflight
-from jury_judge.runs.progress import RunProgress
-from jury_judge.runs.run import Run
+from jury_judge.runs.run import Run, RunProgress
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.stores.stores import open_writer
 from jury_store.event_store import EventStore

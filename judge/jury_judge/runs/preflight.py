@@ -18,11 +18,9 @@ from jury_events.parts import part_digest
 from jury_events.stages import StagePlace
 from jury_events.text import pluralize, visible_line
 from jury_judge.errors import OtherCase, RunRefused
-from jury_judge.panels.own_family import OwnFamilies
-from jury_judge.runs.case_fit import CaseFit
+from jury_judge.runs.case_fit import CaseFit, OwnFamilies
 from jury_judge.runs.cases_once import CasesOnce, RecordedDebates, no_case
-from jury_judge.runs.progress import DebateOrder
-from jury_judge.runs.run import Run
+from jury_judge.runs.run import DebateOrder, Run
 from jury_judge.stores.debates import compared_panel, opening_of
 from jury_judge.stores.open_batches import (
     check_adopted,

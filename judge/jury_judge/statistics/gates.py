@@ -16,9 +16,8 @@ from jury_cases.votes.words import VerdictWords, parse_words
 from jury_events.errors import SettingError
 from jury_judge.settings.gate import GateSettings
 from jury_judge.settings.statistics import Count
-from jury_judge.stores.chosen_scale import ChosenScale
+from jury_judge.stores.counted_panels import ChosenScale, effort_lines
 from jury_judge.stores.debates import opening_of
-from jury_judge.stores.seat_efforts import effort_lines
 from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_sources import Votes, of_seats, stored_ballots
 from jury_judge.tables.counted_ballots import counted_words

@@ -15,7 +15,6 @@ from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.errors import DebateNotFound, EventError
 from jury_events.panel import Marking, Panel
-from jury_judge.panels.own_family import AGENT_MODEL
 from jury_judge.probes.twins import (
     INJECTION,
     MARKING,
@@ -27,6 +26,7 @@ from jury_judge.probes.twins import (
     first_speaker,
     parse_twin_id,
 )
+from jury_judge.runs.case_fit import AGENT_MODEL
 from jury_judge.stores.debates import rows_of_run
 from jury_judge.tables.ballot_sources import stored_ballots
 from jury_store.debate_rows import DebateRow

@@ -13,7 +13,7 @@ from jury_events.errors import EventError
 from jury_events.verdict import FAIL
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.settings.statistics import Count
-from jury_judge.stores.chosen_scale import ChosenScale, chosen_scale
+from jury_judge.stores.counted_panels import ChosenScale, chosen_scale
 from jury_judge.stores.debates import panel_of
 from jury_judge.tables.ballot_table import OF_EVIDENCE
 from jury_judge.tables.scales_of_tables import Scales, distinct_scales

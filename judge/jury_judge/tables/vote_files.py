@@ -25,7 +25,7 @@ from jury_judge.errors import VotesNotAlike
 from jury_judge.settings.settings_file import settings_in
 from jury_judge.settings.statistics import Count
 from jury_judge.settings.votes import VoteReading
-from jury_judge.stores.chosen_scale import chosen_scale
+from jury_judge.stores.counted_panels import chosen_scale
 from jury_judge.tables.ballot_sources import Votes
 from jury_judge.tables.counted_ballots import CountedWords
 from jury_judge.tables.scales_of_tables import ENDING, Scales, distinct_scales, scales_metadata, scales_within
