@@ -2,6 +2,9 @@
 
 import re
 
+AGENT_MODEL = "agent_model"
+"""The key of a case's metadata that names the model of the judged agent."""
+
 _FAMILIES = {
     "claude": ("claude",),
     "command": ("command", "c4ai"),

@@ -11,7 +11,7 @@ from jury_cli.case_options import artifact_hosts, close_with_command, format_nam
 from jury_cli.exits import Exit
 from jury_cli.observation_options import LOG_LINES, LOOPBACK, METRICS, TOKEN, MetricsServer
 from jury_cli.option_groups import Options, grouped, options
-from jury_cli.options import fields, option, settings_of_file
+from jury_cli.options import asked, fields, option, settings_of_file
 from jury_cli.report_options import Form, one_form
 from jury_cli.streams import check_stdout, write_event
 from jury_cli.terminal import ProgressDisplay, note
@@ -107,7 +107,7 @@ def command(
     _check(shown, dry_run=dry_run)
     if list_only + detach + dry_run > 1:
         raise click.UsageError("--detach, --list-only and --dry-run exclude each other")
-    settings = RunSettings.of(**given)
+    settings = RunSettings.of(**asked(given))
     settings.check_files()
     loaded = panel_of_run(settings)
     settings.check_conditions(loaded.panel.scale)

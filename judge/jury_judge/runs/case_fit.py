@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from jury_analysis.model_families import model_family
+from jury_analysis.model_families import AGENT_MODEL, model_family
 from jury_debate.artifacts import tool_definitions
 from jury_debate.assignment import CASE_WITH_IMAGES, OPERATOR_POLICY, CallMessage, tools_offered
 from jury_debate.conversation import Call
@@ -373,10 +373,6 @@ def _read(seat: SeatFit) -> str:
 def _named(seat: SeatFit) -> str:
     named = [visible_line(case_id, 60) for case_id in seat.first_ids[:_NAMED]]
     return ", ".join(named) + (" …" if seat.too_long > len(named) else "")
-
-
-AGENT_MODEL = "agent_model"
-"""The key of a case's metadata that names the model of the judged agent."""
 
 
 def own_family(panel: Panel, case: Case) -> tuple[Seat | FinalJudge, ...]:

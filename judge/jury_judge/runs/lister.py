@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
+from itertools import starmap
 
 from jury_actors.clerk import ClerkInterface
 from jury_actors.debate_process import opening_of
@@ -295,7 +296,7 @@ class CaseLister:
             panel=resolved.panel,
             prompts=resolved.prompts,
             custom=_custom(resolved),
-            endpoints=tuple(_endpoint(name, one) for name, one in sorted(run.endpoints.items())),
+            endpoints=tuple(starmap(_endpoint, sorted(run.endpoints.items()))),
             ladder=None if run.ladder is None else _ladder(run.ladder),
             repeats=run.repeats,
             budget=self.budget,

@@ -6,6 +6,7 @@ import pyarrow.compute as pc
 
 from jury_analysis.discussion import discussion
 from jury_analysis.labels import label_ballots, resolve
+from jury_analysis.model_families import AGENT_MODEL
 from jury_analysis.pairing import PairedOptions
 from jury_analysis.probe_effects import TOLERATED, ProbeBallots, probe_effects
 from jury_analysis.run_probes import LengthEffect, OwnFamily, Reflection, RunProbes, length_effects, own_family
@@ -26,7 +27,6 @@ from jury_judge.probes.twins import (
     first_speaker,
     parse_twin_id,
 )
-from jury_judge.runs.case_fit import AGENT_MODEL
 from jury_judge.stores.debates import rows_of_run
 from jury_judge.tables.ballot_sources import stored_ballots
 from jury_store.debate_rows import DebateRow
