@@ -11,21 +11,15 @@ from jury_judge.stores.stores import Say
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
 
-    from jury_judge.records.integrity import ErasedTexts, PlannedErasure
     from jury_judge.seals.attesting import StampedSeal, WitnessedSeal
     from jury_judge.seals.key_files import SealedLog
     from jury_judge.seals.stored_seals import ConsistencyProof, InclusionProof, ListedSeal
     from jury_judge.settings.auditing import Erasure, ErasureScope, Verification
+    from jury_judge.stores.erasing import ErasedTexts, PlannedErasure
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_replay.verify import VerifyReport
     from jury_store.seals.note import WitnessKey
-import time
-from typing import NamedTuple
 
-from jury_judge.settings.auditing import Erasure, ErasureScope
-from jury_replay.erasure import ErasureOrder, debates_over, debates_with_copies, erase, plan_erasure
-from jury_store.errors import ScrubRefused
-from jury_store.event_store import EventStore
 
 _RUN = "seal"
 
@@ -42,10 +36,6 @@ class IntegrityRecords(OpenStore):
         Args:
             asked: what is checked, against which keys and checkpoints.
             progress: called now and then with the number of debates checked so far.
-
-        Raises:
-            BadNote: a checkpoint is none.
-            StoreFailed: the database cannot be read.
         """
         from jury_judge.replays.stored_debates import verified
 
@@ -65,10 +55,6 @@ class IntegrityRecords(OpenStore):
         Args:
             key_file: of the private key, as `jury_judge.seals.key_files.make_key` writes it.
             last_file: of the key's last signature; None: beside the key.
-
-        Raises:
-            SealRefused: the log does not begin with what this key signed last, or with its latest seal.
-            SealError: a file cannot be read or written, or is not what it should be.
         """
         from jury_judge.seals.key_files import seal_now
 
@@ -81,34 +67,19 @@ class IntegrityRecords(OpenStore):
         return await self._read(listed_seals)
 
     async def seal_note(self, size: int | None = None) -> str:
-        """The note of the seal over `size` events, None: of the latest, with the cosignatures of it.
-
-        Raises:
-            NoSeal: there is none.
-            SealRefused: it is not as it was made.
-        """
+        """The note of the seal over `size` events, None: of the latest, with the cosignatures of it."""
         from jury_judge.seals.stored_seals import kept_note
 
         return await self._read(kept_note, size)
 
     async def prove(self, old: int, new: int | None = None) -> "ConsistencyProof":
-        """The proof that the log of the seal over `new` events, None: the latest, begins with that over `old`.
-
-        Raises:
-            NoSeal: there is no such seal.
-            SealRefused: a seal is not as it was made, or the log is not the one that was sealed.
-        """
+        """The proof that the log of the seal over `new` events, None: the latest, begins with that over `old`."""
         from jury_judge.seals.stored_seals import prove_consistency
 
         return await self._read(prove_consistency, old, new)
 
     async def prove_included(self, debate_id: str) -> "InclusionProof":
-        """The proofs that a debate is under the latest seal.
-
-        Raises:
-            NoSeal: there is none, or it covers no event of the debate.
-            SealRefused: it is not as it was made, or the log is not the one that was sealed.
-        """
+        """The proofs that a debate is under the latest seal."""
         from jury_judge.seals.stored_seals import prove_inclusion
 
         check_debate_id(debate_id)
@@ -134,23 +105,14 @@ class IntegrityRecords(OpenStore):
 
         Args:
             authorities: the answer must be under one of these certificates; (): its signature is not checked.
-
-        Raises:
-            NoSeal: there is none.
-            SealRefused: it is not as it was made.
-            AttestationFailed: the authority cannot be reached, refuses, or answers something else.
         """
         from jury_judge.seals.attesting import have_stamped
 
         return await self._write(_RUN, have_stamped, url, authorities)
 
     async def plan_erasure(self, scope: "ErasureScope") -> "PlannedErasure":
-        """What an erasure would delete; nothing is written.
-
-        Raises:
-            ErasureRefused: the debate has no such exchange or review.
-        """
-        from jury_judge.records.integrity import planned
+        """What an erasure would delete; nothing is written."""
+        from jury_judge.stores.erasing import planned
 
         return await self._read(planned, scope)
 
@@ -172,76 +134,6 @@ class IntegrityRecords(OpenStore):
             ErasureRefused: the debate has no such exchange or review, or the order cannot be recorded.
             MayNotErase: the user may not delete texts; nothing is recorded.
         """
-        from jury_judge.records.integrity import erased
+        from jury_judge.stores.erasing import erased
 
         return await self._write("erase", erased, asked, agrees, say)
-
-
-class PlannedErasure(NamedTuple):
-    """What an erasure would delete: `texts` of these debates, of `size` bytes in all.
-
-    `ends`: how many debates are not over, and fail without their texts. `shared`: texts of the request that stay,
-    because other events refer to them. `copies`: debates that have copies of the texts, which stay: the origin,
-    branches, and stages of a ladder that carries votes.
-    """
-
-    debate_ids: tuple[str, ...]
-    texts: int
-    size: int
-    ends: int
-    shared: int
-    copies: tuple[str, ...]
-
-
-class ErasedTexts(NamedTuple):
-    """What was erased. `scrubbed`: nothing of it is left in the store's files; else the same call tries again.
-
-    The other fields are as of `PlannedErasure`.
-    """
-
-    debate_ids: tuple[str, ...]
-    texts: int
-    ended: int
-    shared: int
-    scrubbed: bool
-    copies: tuple[str, ...]
-
-
-def planned(store: EventStore, scope: ErasureScope) -> PlannedErasure:
-    """What an erasure of that scope would delete; errors as of `Records.plan_erasure`."""
-    one = scope.one_debate
-    ids = [one] if one is not None else debates_over(store, str(scope.case_id))
-    texts = shared = size = ends = 0
-    for debate_id in ids:
-        (record,) = store.histories([debate_id])
-        plan = plan_erasure(record, scope.recorded)
-        texts += len(plan.parts)
-        shared += plan.shared
-        ends += plan.ends
-        size += sum(len(record.parts[digest].content) for digest in plan.parts)
-    # Branches do not have the reviews of their origin.
-    copies = debates_with_copies(store, one) if one is not None and scope.review is None else []
-    return PlannedErasure(tuple(ids), texts, size, ends, shared, tuple(copies))
-
-
-def erased(store: EventStore, asked: Erasure, agrees: Callable[[PlannedErasure], bool], say: Say) -> ErasedTexts | None:
-    """Erase; arguments and errors as of `Records.erase`."""
-    store.require_eraser()
-    plan = planned(store, asked)
-    if not agrees(plan):
-        return None
-    order = ErasureOrder(str(asked.by), str(asked.reason), asked.recorded)
-    texts = ended = shared = 0
-    for debate_id in plan.debate_ids:
-        gone = erase(store, debate_id, order, time.time_ns() // 1000)
-        texts += gone.texts
-        ended += gone.ended
-        shared += gone.shared
-    scrubbed = True
-    try:
-        # Also where nothing went: an earlier call may not have come so far.
-        store.scrub()
-    except ScrubRefused as refused:
-        scrubbed = False
-        say(f"jury: {refused}")
-    return ErasedTexts(plan.debate_ids, texts, ended, shared, scrubbed, plan.copies)
