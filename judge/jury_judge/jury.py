@@ -15,7 +15,7 @@ from jury_actors.messages import Chunk, Job, RunContext
 from jury_actors.runtime import drive, drive_one
 from jury_cases.case_inputs import CaseInput, case_of, case_source, given_case, with_records
 from jury_cases.formats.registry import AskedFormat
-from jury_debate.calibrated import judged_by, prompts_digest
+from jury_debate.calibrated import judged_by
 from jury_events.case import Case
 from jury_events.errors import SettingError
 from jury_events.ids import debate_id as id_of
@@ -153,9 +153,7 @@ class Jury(Records):
         """
         if self._loaded.ladder is not None:
             return self._loaded.ladder.digest
-        resolved = self._loaded.resolved
-        custom = prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
-        return judged_by(resolved.panel, custom)
+        return judged_by(self._loaded.panel, self._loaded.resolved.custom)
 
     def read_case(self, given: CaseInput, *, form: AskedFormat = None, policy: str | None = None) -> Case:
         """The case of a row as `evaluate` reads it, before redaction and without records behind URIs.

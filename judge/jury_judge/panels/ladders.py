@@ -67,13 +67,7 @@ def applied(
 
 def uncertified(stages: Sequence[LoadedPanel]) -> Ladder:
     """The ladder of these panels without a certificate: every case goes through every stage, to be calibrated on."""
-    panels = [
-        [
-            panel_digest(one.panel),
-            prompts_digest(one.resolved.role_prompts, one.resolved.judge_prompt, one.resolved.prompts),
-        ]
-        for one in stages
-    ]
+    panels = [[panel_digest(one.panel), one.resolved.custom] for one in stages]
     return Ladder(_digest(None, 0.0, panels), tuple(stages), 0.0, None)
 
 
@@ -116,7 +110,7 @@ def _certified(
         (
             "prompts",
             of.prompts,
-            prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts),
+            resolved.custom,
             "custom prompts, or the version of the others, differ",
         ),
     )

@@ -15,7 +15,7 @@ from jury_actors.debate_process import opening_of
 from jury_actors.effects import Effects
 from jury_actors.messages import Job
 from jury_cases.case_outlines import batches
-from jury_debate.calibrated import judged_by, prompts_digest
+from jury_debate.calibrated import judged_by
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.rules import SECRET_BYTES
 from jury_events.codec import RunEvent, encode
@@ -295,7 +295,7 @@ class CaseLister:
             run_id=run.run_id,
             panel=resolved.panel,
             prompts=resolved.prompts,
-            custom=_custom(resolved),
+            custom=resolved.custom,
             endpoints=tuple(starmap(_endpoint, sorted(run.endpoints.items()))),
             ladder=None if run.ladder is None else _ladder(run.ladder),
             repeats=run.repeats,
@@ -335,15 +335,11 @@ def _ladder(ladder: Ladder) -> RunLadder:
         digest=ladder.digest,
         certificate=ladder.certificate,
         audit=ladder.audit,
-        further=tuple(RunStage(panel=one.panel, prompts=one.prompts, custom=_custom(one)) for one in further),
+        further=tuple(RunStage(panel=one.panel, prompts=one.prompts, custom=one.custom) for one in further),
     )
-
-
-def _custom(resolved: ResolvedPanel) -> str:
-    return prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
 
 
 def is_judged_by(opened: RunOpened, resolved: ResolvedPanel) -> bool:
     """Whether a run without a ladder was opened with this panel and these prompts."""
-    ours = judged_by(resolved.panel, _custom(resolved))
+    ours = judged_by(resolved.panel, resolved.custom)
     return opened.ladder is None and judged_by(opened.panel, opened.custom) == ours
