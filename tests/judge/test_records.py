@@ -170,3 +170,20 @@ async def test_a_run_that_is_over_is_complete_and_cancelling_it_changes_nothing(
         (run,) = await records.runs()
 
     assert ((0, 0, None), "complete", 1) == (done, run.state, run.row.completed)
+
+
+async def test_a_debate_is_named_by_its_case_in_a_run_or_in_any(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'jury.db'}"
+    upgrade(url)
+    store = open_store(url, write=True)
+    for run in ("a", "b"):
+        script = DebateScript(f"of-{run}", seed=1)
+        opened = script.opened(case_id="c", run_id=run)
+        store.append([Append(script.stream, (opened, *script.whole()[1:]), 0, 1)])
+    store.close()
+    async with Records(url) as records:
+        named = [await records.named("c", run) for run in ("a", "b", None)]
+        with pytest.raises(JuryError, match="case 'of-a' in the run b"):
+            await records.named("of-a", "b")
+
+    assert [("of-a", 0), ("of-b", 0), ("of-b", 1)] == [tuple(one) for one in named]

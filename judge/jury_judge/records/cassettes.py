@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from jury_events.debate_history import DebateHistory
 from jury_judge.records.integrity import Progress
-from jury_judge.records.open_store import WRITER_WAIT, OpenStore, check_debate_id, log_line
-from jury_judge.stores.stores import Say
+from jury_judge.records.open_store import OpenStore, check_debate_id, log_line
+from jury_judge.stores.stores import WRITER_WAIT, Say
 
 if TYPE_CHECKING:
     from jury_judge.replays.exporting import ExportedDocument, ExportedFiles

@@ -264,7 +264,7 @@ def ladder_of_files(votes: Votes, stages: Sequence[str], options: LadderOptions)
         place = ballots.schema.get_field_index("final_verdict")
         ballots = ballots.set_column(place, "final_verdict", pa.nulls(len(ballots), pa.string()))
     found = [
-        StageBallots(stage, of_seats(ballots, [one.strip() for one in stage.split(",")], flag="--stages"))
+        StageBallots(stage, of_seats(ballots, [one.strip() for one in stage.split(",")], setting="stages"))
         for stage in stages
     ]
     return FoundLadder(calibrate_ladder(found, votes.labels, options), (None,) * len(found))

@@ -28,6 +28,10 @@ _OPEN: dict[tuple[int, Path], EventStore] = {}
 _USERS: Counter[tuple[int, Path]] = Counter()
 
 
+WRITER_WAIT = 20.0
+"""Seconds to wait for another process that writes to a SQLite store."""
+
+
 def lend_writer(url: str, *, run: str, wait: float) -> EventStore:
     """The store at `url`, open for writing; it is closed when its last user closes it."""
     parsed = parse_store_url(url)

@@ -235,7 +235,7 @@ def _point(text: str | None) -> Point:
 
 
 async def _must_be_known(service: Service, debate_id: str) -> None:
-    if not await service.is_known(debate_id):
+    if not await asyncio.to_thread(service.reader.has_debate, debate_id):
         raise debate_not_found(debate_id)
 
 
