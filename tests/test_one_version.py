@@ -14,7 +14,6 @@ REGISTRIES = {
     "prompts_registry.py",
     "codec.py",
     "upcasters.py",
-    "schema_statements.py",
     "opening.py",
 }
 

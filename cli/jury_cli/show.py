@@ -142,8 +142,8 @@ def _uncached(history: "DebateHistory") -> "UncachedCost | None":
 
 def _show_reviews(history: "DebateHistory") -> None:
     from jury_cli.views.reviews import reviews_section
+    from jury_views.evaluation_models import reasons_in
     from jury_views.page import Page
-    from jury_views.review_objects import reasons_in
 
     if history.stored_reviews:
         page = Page()

@@ -1,7 +1,7 @@
 """A ladder of stages as its certificate lets it be applied: which verdict of which stage stands without the next one.
 
 Stages are panels, from the cheapest on. A case goes to the next stage unless its verdict is accepted; what the last
-stage says stands, and nothing is promised of it. How the thresholds are certified: `jury_analysis.ladders`.
+stage says stands, and nothing is promised of it. How the thresholds are certified: `jury_analysis.ladder_promises`.
 """
 
 from collections.abc import Sequence

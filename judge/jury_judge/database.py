@@ -49,7 +49,7 @@ class Database(BlockingWork):
 
     async def check(self) -> list[str]:
         """The differences between the database and the declared schema, its triggers too, one line each."""
-        from jury_migrations.comparison import check
+        from jury_migrations.upgrading import check
 
         return await self._blocking(check, self.store_url)
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
-from jury_analysis.ladders.ladder_check import RecordedLadder, RecordedStage, ladder_contradiction
+from jury_analysis.ladder_promises import RecordedLadder, RecordedStage, ladder_contradiction
 from jury_debate.calibrated import panel_digest, prompts_digest
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve

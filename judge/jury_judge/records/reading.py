@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from jury_judge.runs.cancelling import Cancelled
     from jury_judge.runs.live_run import ListedRun, LiveRun
     from jury_judge.stores.stores import Say
-    from jury_views.live.live_events import LiveEvent
+    from jury_views.live_events import LiveEvent
     from jury_views.result_models import DebateResult
 
 _PAGE = 1000
@@ -62,7 +62,7 @@ class ReadRecords(OpenStore):
             BadPoint: `after` is not the id of a live event.
             TooManyReaders: too many follow debates already.
         """
-        from jury_views.live.live_events import LIVE_EVENTS, START, parse_point
+        from jury_views.live_events import LIVE_EVENTS, START, parse_point
 
         check_debate_id(debate_id)
         point = START if after is None else parse_point(after)

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from jury_analysis.agreement import Agreement, agreement
-from jury_analysis.ballots import SCHEMA, check
-from jury_analysis.label_schema import DECISIVE_MESSAGE, LABELS
+from jury_analysis.ballots import DECISIVE_MESSAGE, LABELS, SCHEMA, check
 from jury_analysis.scale import OURS, Scale
 from jury_analysis.vote_matrix import vote_matrix
 from jury_cases.votes.words import VerdictWords

@@ -8,7 +8,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from jury_analysis.model_families import AGENT_MODEL, model_family
 from jury_debate.artifacts import tool_definitions
 from jury_debate.assignment import CASE_WITH_IMAGES, OPERATOR_POLICY, CallMessage, tools_offered
 from jury_debate.conversation import Call
@@ -22,6 +21,7 @@ from jury_debate.rules_registry import newest_rules
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.ids import Step
+from jury_events.models import AGENT_MODEL, model_family
 from jury_events.panel import FinalJudge, Panel, Seat
 from jury_events.parts import SALT_BYTES, PartBuffer, PartRef
 from jury_events.provenance import provenance

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.calibration import CalibrationOptions, CalibrationReport, calibrate
-from jury_analysis.ladders.ladder_report import LadderOptions, LadderReport, calibrate_ladder
-from jury_analysis.ladders.ladder_use import StageBallots
+from jury_analysis.ladder_report import LadderOptions, LadderReport, calibrate_ladder
+from jury_analysis.ladder_use import StageBallots
 from jury_analysis.scale import OURS, Scale
 from jury_debate.calibrated import panel_digest
 from jury_events.debate_events import DebateOpened

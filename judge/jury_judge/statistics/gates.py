@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from jury_analysis.ballots import LABELS
 from jury_analysis.gate import GateOptions, GateReport, gate
 from jury_analysis.gate_plan import GatePlan, assumed_plan, measured_plan, repeats_apart
-from jury_analysis.label_schema import LABELS
 from jury_analysis.paired import paired
 from jury_analysis.pairing import PairedOptions, Verdicts
 from jury_analysis.scale import Scale
@@ -53,7 +53,7 @@ class Judged(NamedTuple):
 
     Attributes:
         sides: None: nothing was judged.
-        labels: `jury_analysis.label_schema.LABELS`, which win over those of the ballots; None: there are none.
+        labels: `jury_analysis.ballots.LABELS`, which win over those of the ballots; None: there are none.
         words: the verdicts.
     """
 

@@ -6,7 +6,6 @@ import pyarrow.compute as pc
 
 from jury_analysis.discussion import discussion
 from jury_analysis.labels import label_ballots, resolve
-from jury_analysis.model_families import AGENT_MODEL
 from jury_analysis.pairing import PairedOptions
 from jury_analysis.probe_effects import TOLERATED, ProbeBallots, probe_effects
 from jury_analysis.run_probes import LengthEffect, OwnFamily, Reflection, RunProbes, length_effects, own_family
@@ -15,6 +14,7 @@ from jury_analysis.vote_matrix import VoteMatrix, by_round, vote_matrix
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.errors import DebateNotFound, EventError
+from jury_events.models import AGENT_MODEL
 from jury_events.panel import Marking, Panel
 from jury_judge.probes.twins import (
     INJECTION,

@@ -25,9 +25,8 @@ from jury_judge.tables.ballot_sources import Votes, counted_words, scale_of, sto
 from jury_judge.tables.vote_files import counted_in_files, later_labels, read_label_files, read_vote_files
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.event_store import EventStore
-from jury_views.gate_view import GateInWords
-from jury_views.reports.tally import parse_fail_condition
-from jury_views.true_gate_view import true_gate_in_words
+from jury_views.gate_view import GateInWords, true_gate_in_words
+from jury_views.tally import parse_fail_condition
 
 _DRAW = 150
 """Cases of the draw that is proposed."""

@@ -33,7 +33,7 @@ class Votes(NamedTuple):
     Attributes:
         ballots: columns of `jury_analysis.ballots.SCHEMA`, texts dictionary-encoded; as they are recorded, where they
             come from a store.
-        labels: `jury_analysis.label_schema.LABELS` of human annotators; None: there are none.
+        labels: `jury_analysis.ballots.LABELS` of human annotators; None: there are none.
         words: the verdicts, and what words of later labels mean.
         scales: the scales of the panels' own, each once; None among them: the three verdicts.
     """
