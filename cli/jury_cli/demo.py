@@ -49,8 +49,8 @@ def command(*, as_json: bool, **given: Any) -> int:
         closing(WritingLine()) as writing,
     ):
         executor.set_up()
-        on_chunk = None if planned.is_simulated else writing.take  # a simulated judge writes all at once
-        if planned.is_simulated:
+        on_chunk = None if planned.loaded.is_simulated else writing.take  # a simulated judge writes all at once
+        if planned.loaded.is_simulated:
             note("The jurors are simulated: rule-based readers. No model is called.")
         note(f"debate {debate_id}: {pluralize(len(planned.loaded.panel.seats), 'juror')}, {planned.loaded.panel.name}")
         for line in lines_of_case(case):

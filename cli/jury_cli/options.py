@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar, cast
 
 import click
+from click.core import ParameterSource
 
 from jury_cli.option_groups import ListedOption, Options
 from jury_events.ids import is_debate_id, is_run_id
@@ -41,6 +42,12 @@ def file_option(*names: str, help: str, **more: Any) -> Callable[[Any], Any]:  #
 def taken(model: "type[M]", given: dict[str, Any]) -> "M":
     """The settings of a model from the options of a command, which are removed there."""
     return model.of(**{name: given.pop(name) for name in model.model_fields})
+
+
+def asked(given: dict[str, Any]) -> dict[str, Any]:
+    """Those of the options of a command that were given, in any way: settings have the defaults of the others."""
+    source = click.get_current_context().get_parameter_source
+    return {name: value for name, value in given.items() if source(name) is not ParameterSource.DEFAULT}
 
 
 def fields(model: str, *names: str, of_its_own: bool = False) -> Options:

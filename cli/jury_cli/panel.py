@@ -17,13 +17,13 @@ from jury_judge.panels.document import BUNDLED_PANELS, bundled_panel_text
 @click.option("--check", "path", metavar="FILE", help="Read the labels, criteria and meanings of a panel critically.")
 def command(name: str | None, scale: str | None, language: Language, schema: bool, path: str | None) -> int:
     """Print a panel file: copy it, change it, and pass it to --panel."""
-    from jury_judge.panels.scales import check_panel_file, scale_panel_text
+    from jury_judge.panels.authoring import check_panel_file, scale_panel_text
 
     if [name, scale, path, schema or None].count(None) != 3:  # noqa: PLR2004  (all but one)
         named = ", ".join(BUNDLED_PANELS)
         raise click.UsageError(f"name a bundled panel ({named}), or write --scale, --schema or --check")
     if schema:
-        from jury_judge.panels.panel_schema import panel_schema_text
+        from jury_judge.panels.authoring import panel_schema_text
 
         print(panel_schema_text(), end="")
         return Exit.DONE

@@ -15,6 +15,7 @@ from jury_cli.option_groups import Options, grouped, options
 from jury_cli.options import (
     Form,
     artifact_hosts,
+    asked,
     close_with_command,
     fields,
     format_names,
@@ -119,7 +120,7 @@ def command(
         raise click.UsageError("--dry-run prints no result lines: use --json instead of --jsonl")
     if list_only + detach + dry_run > 1:
         raise click.UsageError("--detach, --list-only and --dry-run exclude each other")
-    settings = RunSettings.of(**given)
+    settings = RunSettings.of(**asked(given))
     settings.check_files()
     loaded = panel_of_run(settings)
     settings.check_conditions(loaded.panel.scale)
@@ -300,7 +301,7 @@ def _note_run(executor: "RunExecutor", *, verbose: bool) -> None:
     from jury_judge.runs.plan import not_shown, remarks
 
     planned = executor.planned
-    if planned.is_simulated:
+    if planned.loaded.is_simulated:
         note(
             "The jurors are simulated: rule-based readers. No model is called; their verdicts are no evaluation. For a "
             "real verdict set a provider's key, as ANTHROPIC_API_KEY, and give --model claude-haiku-5-5."

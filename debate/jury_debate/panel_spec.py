@@ -304,6 +304,11 @@ class ResolvedPanel(NamedTuple):
     judge_prompt: str | None
     prompts: int = PROMPTS_VERSION
 
+    @property
+    def custom(self) -> str:
+        """The digest of its prompts (`prompts_digest`)."""
+        return prompts_digest(self.role_prompts, self.judge_prompt, self.prompts)
+
 
 def read_spec(data: Any) -> PanelSpec:
     """Validate decoded YAML or JSON."""
@@ -394,8 +399,7 @@ def _as_calibrated(resolved: ResolvedPanel, calibration: Calibration) -> Resolve
     for version in PROMPTS:
         if prompts_digest(roles, judge, version) == calibration.prompts:
             resolved = resolved._replace(prompts=version)
-    digest = prompts_digest(roles, judge, resolved.prompts)
-    if why := mismatch(calibration, resolved.panel) or prompts_mismatch(calibration, digest):
+    if why := mismatch(calibration, resolved.panel) or prompts_mismatch(calibration, resolved.custom):
         raise PanelError(
             f"final.calibration: {why}; calibrate this panel with jury calibrate, or leave calibration out"
         )

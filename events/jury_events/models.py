@@ -142,6 +142,9 @@ def _is_part(one: str, other: str) -> bool:
     return one == other or one.startswith(f"{other}-") or other.startswith(f"{one}-")
 
 
+AGENT_MODEL = "agent_model"
+"""The key of a case's metadata that names the model of the judged agent."""
+
 _WORDS_OF_FAMILIES = {
     "claude": ("claude",),
     "command": ("command", "c4ai"),

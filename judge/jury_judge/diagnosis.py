@@ -18,7 +18,7 @@ from jury_events.panel import CallSettings
 from jury_events.text import pluralize, visible_line
 from jury_judge.blocking import BlockingWork
 from jury_judge.errors import PanelFileError
-from jury_judge.panels.dialect_writing import Dialects, shown, write_dialects
+from jury_judge.panels.authoring import Dialects, shown, write_dialects
 from jury_judge.panels.files import LoadedPanel, key_lines, panel_warnings, recipient_lines, same_model_warnings
 from jury_judge.settings.store import load_settings
 from jury_providers.dialects import profile_of

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Self
 
 from jury_actors.clerk import ClerkInterface
 from jury_actors.juror import ProviderFactory
-from jury_actors.messages import Chunk, Finished, Job, RunContext
+from jury_actors.messages import Chunk, Job, RunContext
 from jury_actors.runtime import drive, drive_one
 from jury_cases.case_inputs import CaseInput, case_of, case_source, given_case, with_records
 from jury_cases.formats.registry import AskedFormat
-from jury_debate.calibrated import judged_by, prompts_digest
+from jury_debate.calibrated import judged_by
 from jury_events.case import Case
 from jury_events.errors import SettingError
 from jury_events.ids import debate_id as id_of
@@ -23,15 +23,15 @@ from jury_events.panel import Panel
 from jury_events.run_events import RunSubmission
 from jury_events.stages import StagePlace
 from jury_judge.errors import RunUnfinished
-from jury_judge.panels.any_panel import AnyPanel, any_panel
 from jury_judge.panels.files import LoadedPanel
+from jury_judge.panels.ladders import AnyPanel, any_panel
 from jury_judge.panels.variables import NO_OVERRIDES, Overrides
 from jury_judge.records.open_store import while_open
 from jury_judge.records.records import Records
 from jury_judge.runs.callbacks import Callbacks, OnEvent, OnEventOf, called_back, check_callback
 from jury_judge.runs.cancelling import RunLog, cancellations
 from jury_judge.runs.case_stages import judge_stages
-from jury_judge.runs.execution import execute_run
+from jury_judge.runs.execution import RunExecution
 from jury_judge.runs.panel_actors import (
     ANYWHERE,
     PLAIN_WRITING,
@@ -43,8 +43,16 @@ from jury_judge.runs.panel_actors import (
     log_line,
 )
 from jury_judge.runs.preflight import is_over, preflight
-from jury_judge.runs.progress import NoListener
-from jury_judge.runs.run import CaseSource, Run, check_bounds, check_ids, check_repeat, fresh_debate_id, fresh_run_id
+from jury_judge.runs.run import (
+    CaseSource,
+    Run,
+    RunProgress,
+    check_bounds,
+    check_ids,
+    check_repeat,
+    fresh_debate_id,
+    fresh_run_id,
+)
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.settings.jury import Budget, RuntimeSettings
 from jury_judge.settings.store import ANY_SOURCE, Sources, load_settings
@@ -145,9 +153,7 @@ class Jury(Records):
         """
         if self._loaded.ladder is not None:
             return self._loaded.ladder.digest
-        resolved = self._loaded.resolved
-        custom = prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
-        return judged_by(resolved.panel, custom)
+        return judged_by(self._loaded.panel, self._loaded.resolved.custom)
 
     def read_case(self, given: CaseInput, *, form: AskedFormat = None, policy: str | None = None) -> Case:
         """The case of a row as `evaluate` reads it, before redaction and without records behind URIs.
@@ -310,7 +316,7 @@ class Jury(Records):
         check_ids(run_id)
         await self._check_ready()
         run = self._run(run_id, self._sourced(cases), submitted=submitted, whole=complete)
-        run = replace(run, submission_id=lambda _case: submission_id)
+        run = replace(run, submission_id=submission_id)
         with while_open():
             await list_cases(run, self.store, self.clerk, log or RunLog(self.store, run_id))
 
@@ -396,36 +402,33 @@ class Jury(Records):
 
         `named`: others may know its id. `reopens` and `listed`: as of `RunSupervision`. Raises as `evaluate_many`.
         """
-        problems = list[Finished]()
         supervision = RunSupervision(self.store_url, run.run_id, reopens=reopens, listed=listed, say=self._say)
-        size, results = _RunSize(), 0
-        lock = run.run_id if named else None
+        lock, results = run.run_id if named else None, 0
         async with locked_run(self.store_url, lock, wait=self._writing.lock_wait, say=self._say):
             checked = await self._read(partial(preflight, run))
             if checked.left:
                 await self._check_ready()
-            lines = execute_run(
-                run,
-                checked,
-                self.store,
-                self._actors,
-                progress=size,
-                stopping=asyncio.Event(),
-                problems=problems,
+            state = RunProgress(checked.total, checked.size)
+            execution = RunExecution(
+                run=run,
+                checked=checked,
+                store=self.store,
+                actors=self._actors,
+                state=state,
                 on_chunk=None if on_event is None and self._on_chunk is None else self._take_chunk,
                 store_patience=self._writing.patience,
                 driving=drive if on_event is None else Callbacks(self.feed, on_event).drive,
                 supervision=supervision,
             )
             with while_open():
-                async with aclosing(lines):
+                async with aclosing(execution.lines()) as lines:
                     async for line in lines:
                         results += 1
                         yield line["debate_id"]
-            if problems:
-                raise RunUnfinished.of(run.run_id, size.total, [(one.debate_id, one.problem) for one in problems])
-            if size.total is None or results < size.total:
-                raise RunUnfinished.short(run.run_id, size.total, results, supervision.cancelled_by)
+            if problems := [(one.debate_id, one.problem) for one in state.problems]:
+                raise RunUnfinished.of(run.run_id, state.total, problems)
+            if state.total is None or results < state.total:
+                raise RunUnfinished.short(run.run_id, state.total, results, supervision.cancelled_by)
 
     async def waits_for(self) -> str:
         """The work that running evaluations wait for, as a phrase: calls in flight by model, permits, appends."""
@@ -462,21 +465,6 @@ class Jury(Records):
         self.feed.add_chunk(chunk.debate_id, chunk.text)
         if self._on_chunk is not None:
             self._on_chunk(chunk.debate_id, chunk.text)
-
-
-class _RunSize(NoListener):
-    """How many results a run is to have; None: its cases were not all read."""
-
-    total: int | None = None
-
-    def begin(self, total: int | None, stored: int) -> None:
-        """See `ProgressListener`."""
-        super().begin(total, stored)
-        self.total = total
-
-    def total_known(self, total: int) -> None:
-        """See `ProgressListener`."""
-        self.total = total
 
 
 def _keys(lines: Iterable[str]) -> "tuple[PublicKey, ...]":

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, overload
 from jury_cases.case_inputs import CaseInput, given_case
 from jury_events.case import Case
 from jury_judge.jury import Jury
-from jury_judge.panels.any_panel import AnyPanel
+from jury_judge.panels.ladders import AnyPanel
 from jury_views.result_models import DebateResult
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from jury_events.errors import SettingError
 from jury_events.regular_files import FileTooLarge, read_failure, read_text
 from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused, escaped
-from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
+from jury_judge.panels.document import InvalidYaml, YamlDocument, read_yaml
 from jury_judge.settings_model import Option, SettingsModel
 from jury_providers.simulated.http.batches.jobs import BatchJobs
 from jury_providers.simulated.http.server import Simulation, simulation_server

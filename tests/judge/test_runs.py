@@ -12,7 +12,17 @@ import pytest
 from jury_actors import Ceiling, Delivery, Finished, Job, Outbox, Runtime, RuntimeConfig, in_process_runtime
 from jury_cases import CaseFileError, case_source
 from jury_events import Attachment, Case, RunBudget, StoredEvent, Transcript
-from jury_judge import Allowance, JuryClosed, PreflightReport, Run, RuntimePool, estimate, execute_run, preflight
+from jury_judge import (
+    Allowance,
+    JuryClosed,
+    PreflightReport,
+    Run,
+    RunExecution,
+    RunProgress,
+    RuntimePool,
+    estimate,
+    preflight,
+)
 from jury_providers import Prices
 from jury_store import (
     Append,
@@ -150,18 +160,18 @@ class Execution:
             return self._of_actors() if self.actors else in_process_runtime(config, lambda: self.store)
 
         pool = RuntimePool(runtime)
-        lines = execute_run(
-            self.run,
-            preflight(self.run, self.store, seconds=seconds),
-            self.store,
-            pool,
-            progress=self.progress,
+        checked = preflight(self.run, self.store, seconds=seconds)
+        execution = RunExecution(
+            run=self.run,
+            checked=checked,
+            store=self.store,
+            actors=pool,
+            state=RunProgress(checked.total, checked.size, self.progress, problems=self.problems),
             stopping=self.stopping,
-            problems=self.problems,
             **options,
         )
         try:
-            async with aclosing(lines):
+            async with aclosing(execution.lines()) as lines:
                 async for line in lines:
                     yield line
         finally:

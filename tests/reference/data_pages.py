@@ -11,7 +11,7 @@ from typing import Any, get_args
 from jury_actors import METRICS
 from jury_cases import FORMATS, FormatFile, format_table
 from jury_events import CallOutcome
-from jury_judge.panels.panel_schema import field_docs, prose, reached
+from jury_judge.panels.authoring import field_docs, prose, reached
 from jury_providers import CLOUDS, PROTOCOL_DEFAULTS, FailureKind, known_failures
 from reference.markdown import code, introduction, page, table
 from reference.program_pages import field_docs_of_members

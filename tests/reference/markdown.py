@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jury_judge.panels.panel_schema import prose
+from jury_judge.panels.authoring import prose
 
 _INTRODUCTIONS = Path(__file__).parent / "introductions.toml"
 

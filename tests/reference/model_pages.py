@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from jury_analysis.report_object import REPORTS, report_schema
 from jury_debate import PRESETS
 from jury_events import BUNDLED_SCALES, SCHEMAS, STREAMS, AnyEvent, bundled_scale
-from jury_judge.panels.panel_schema import field_docs, panel_schema
+from jury_judge.panels.authoring import field_docs, panel_schema
 from jury_judge.tables.exported_rows import (
     BALLOTS,
     CASE_TEXTS,

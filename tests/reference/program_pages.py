@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from jury_cli import COMMANDS, Exit
 from jury_cli.main import jury
 from jury_judge import Service
-from jury_judge.panels.panel_schema import prose
+from jury_judge.panels.authoring import prose
 from jury_store import MemoryEventStore
 from jury_web import AccessPolicy, create_app
 from reference.markdown import code, introduction, page, schema_tables, table

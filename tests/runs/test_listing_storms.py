@@ -15,9 +15,9 @@ import pytest
 
 from jury_cases import CaseFiles
 from jury_events import run_facts, run_stream
-from jury_judge import Erasure, Jury, Records, Run, RunUnfinished, execute_run, load_panel, preflight
+from jury_judge import Erasure, Jury, Records, Run, RunExecution, RunUnfinished, load_panel, preflight
 from jury_judge.runs import lister
-from jury_judge.runs.progress import NoListener
+from jury_judge.runs.run import RunProgress
 from jury_replay import verify
 from jury_store import Append, EventStore, SqlEventStore, StoreError, StoreFailed, open_store
 from support.command_line import CommandLine
@@ -271,19 +271,11 @@ async def test_two_lists_of_one_run_at_once_have_each_case_once(tmp_path: Path, 
             source = CaseFiles([tmp_path / files.write(f"{cases[0]['case_id']}.jsonl", *cases)])
             run = Run(run_id="r", resolved=load_panel("independent", {}).resolved, cases=source, concurrency=2)
             checked = await asyncio.to_thread(preflight, run, jury.store)
-            problems: list[Any] = []
-            lines = execute_run(
-                run,
-                checked,
-                jury.store,
-                jury._actors,
-                progress=NoListener(),
-                stopping=asyncio.Event(),
-                problems=problems,
-            )
-            async with aclosing(lines):
+            state = RunProgress(checked.total, checked.size)
+            execution = RunExecution(run=run, checked=checked, store=jury.store, actors=jury._actors, state=state)
+            async with aclosing(execution.lines()) as lines:
                 found = len([line async for line in lines])
-            assert not problems
+            assert not state.problems
             return found
 
         ends = await asyncio.gather(lists(CASES[:14]), lists(CASES[6:]))

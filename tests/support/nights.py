@@ -10,12 +10,12 @@ from typing import Any
 from jury_actors import Effects, Finished, MetricTotals
 from jury_cases import case_source
 from jury_events import ExchangeRecorded
-from jury_judge import BatchPlan, Budget, Jury, Observation, PreflightReport, Run, execute_run, preflight
+from jury_judge import BatchPlan, Budget, Jury, Observation, PreflightReport, Run, RunExecution, preflight
 from jury_judge.runs.budget import ceiling
-from jury_judge.runs.progress import NoListener
+from jury_judge.runs.run import RunProgress
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.runs.wave_driving import WaveDriving
-from jury_judge.runs.wave_metrics import WaveMetrics
+from jury_judge.stores.open_batches import WaveMetrics
 from jury_migrations import upgrade
 from jury_providers import Prices
 from jury_store import EventStore, PublicKey, open_store
@@ -110,10 +110,11 @@ class Night:
             return await self._lines(jury, run, checked, stopping=asyncio.Event())
 
     async def _lines(self, jury: Jury, run: Run, checked: PreflightReport, **options: Any) -> list[dict[str, Any]]:
-        lines = execute_run(
-            run, checked, jury.store, jury._actors, progress=NoListener(), problems=self.problems, **options
+        state = RunProgress(checked.total, checked.size, problems=self.problems)
+        execution = RunExecution(
+            run=run, checked=checked, store=jury.store, actors=jury._actors, state=state, **options
         )
-        async with aclosing(lines):
+        async with aclosing(execution.lines()) as lines:
             return [line async for line in lines]
 
     def sent_twice(self) -> list[str]:

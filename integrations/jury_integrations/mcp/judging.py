@@ -14,7 +14,6 @@ from jury_integrations.jury_outcome import JuryOutcome
 from jury_integrations.mcp.plain_errors import PlainMcpServer
 from jury_judge import Jury, Records, RuntimeSettings
 from jury_judge.runs.hosted_run import HostedRun
-from jury_judge.runs.panel_actors import is_simulated
 from jury_judge.runs.plan import panel_of_run
 from jury_judge.serving.submitted_cases import refuse_uris, submitted_cases
 from jury_judge.settings.serving import McpSettings
@@ -47,7 +46,7 @@ class McpJudging:
     ) -> None:
         self._settings = settings.run
         loaded = panel_of_run(self._settings, environ)
-        if not is_simulated(loaded):
+        if not loaded.is_simulated:
             settings.check_bounded("agents decide how often these models are asked")
         # Once now, so that a setting that cannot be used shows before a client asks.
         checked = Jury(

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 
-from jury_debate.calibrated import judged_by, prompts_digest
+from jury_debate.calibrated import judged_by
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.codec import DriftEvent, encode
 from jury_events.drift_events import DriftOpened, SeatAnswers
@@ -163,7 +163,7 @@ class _Some(ListedCases):
 
 def digest_of(resolved: ResolvedPanel) -> str:
     """The digest of all that a panel judges by."""
-    return judged_by(resolved.panel, prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts))
+    return judged_by(resolved.panel, resolved.custom)
 
 
 def check_panel(opened: DriftOpened, resolved: ResolvedPanel) -> None:

@@ -1,7 +1,7 @@
 """Panel files, with the endpoints, prompts and warnings that belong to them."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from datetime import date
 from pathlib import Path
 from types import MappingProxyType
@@ -188,12 +188,19 @@ class LoadedPanel(NamedTuple):
     @property
     def panels(self) -> tuple[Panel, ...]:
         """Those of `stages`."""
-        return tuple(stage.panel for stage in self.stages)
+        return (self.panel,) if self.ladder is None else tuple(stage.panel for stage in self.stages)
 
     @property
     def models(self) -> tuple[str, ...]:
         """The models of all stages, each once."""
+        if self.ladder is None:
+            return self.panel.models
         return tuple(dict.fromkeys(model for panel in self.panels for model in panel.models))
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether no model is called: every juror is simulated."""
+        return all(model.startswith(f"{SIMULATED}/") for model in self.models)
 
 
 class Ladder(NamedTuple):
@@ -259,7 +266,7 @@ def load_panel(
         spec = spec.model_copy(update={"preset": overrides.preset})
     spec = _by_environment(spec, environ, explicit=name_or_path in PRESETS or overrides.preset is not None)
     try:
-        spec = apply(spec, overrides)
+        spec = spec if overrides.change_nothing else apply(spec, overrides)
         resolved = resolve(
             spec,
             [name for name, endpoint in reached.items() if endpoint.base_url is not None],
@@ -300,7 +307,7 @@ def _by_environment(spec: PanelSpec, environ: Mapping[str, str], *, explicit: bo
         return without_discussion(spec)
     if variables.collaborative is True and not explicit:
         spec = with_discussion(spec)
-    return apply(spec, variables.overrides)
+    return spec if variables.overrides is NO_OVERRIDES else apply(spec, variables.overrides)
 
 
 def field_in(message: str) -> tuple[str | int, ...]:
@@ -321,24 +328,22 @@ def written_spec(document: PanelDocument) -> PanelSpec:
 
 def recipient_lines(loaded: LoadedPanel, environ: Mapping[str, str] | None) -> tuple[str, ...]:
     """Who receives the cases (`recipients`)."""
-    return _once(line for panel in loaded.panels for line in recipients(panel, loaded.endpoints, environ))
+    lines = (line for panel in loaded.panels for line in recipients(panel, loaded.endpoints, environ))
+    return tuple(dict.fromkeys(lines))
 
 
 def key_lines(loaded: LoadedPanel, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Which keys go where (`key_destinations`)."""
-    return _once(line for panel in loaded.panels for line in key_destinations(panel, loaded.endpoints, environ))
+    lines = (line for panel in loaded.panels for line in key_destinations(panel, loaded.endpoints, environ))
+    return tuple(dict.fromkeys(lines))
 
 
 def panel_warnings(loaded: LoadedPanel, on: date) -> tuple[str, ...]:
     """Which models end, seen on this day, and which settings change nothing."""
     settings = (line for panel in loaded.panels for line in setting_warnings(panel, loaded.endpoints))
-    return _once(iter([*retirement_warnings(loaded.models, on), *settings]))
+    return tuple(dict.fromkeys([*retirement_warnings(loaded.models, on), *settings]))
 
 
 def same_model_warnings(loaded: LoadedPanel) -> tuple[str, ...]:
     """Which seats are all one model, and which final judge is the model of a seat too."""
-    return _once(line for panel in loaded.panels if (line := same_model_warning(panel)) is not None)
-
-
-def _once(lines: Iterator[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(lines))
+    return tuple(dict.fromkeys(filter(None, map(same_model_warning, loaded.panels))))

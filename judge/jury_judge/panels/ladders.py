@@ -1,5 +1,6 @@
-"""Ladders of panels: their files, certificates and stages."""
+"""Panels in any form in which they are named, and ladders of them: their files, certificates and stages."""
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
@@ -10,8 +11,11 @@ from pydantic import Field
 
 from jury_analysis.ladder_promises import RecordedLadder, RecordedStage, ladder_contradiction
 from jury_debate.calibrated import panel_digest, prompts_digest
+from jury_debate.errors import PanelError
+from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_debate.presets import PRESETS
 from jury_debate.prompts_registry import PROMPTS
+from jury_debate.recorded_panel import spec_of
 from jury_events.calibration import OutcomeThreshold, ShareSignal
 from jury_events.canonical import canonical_json
 from jury_events.ladder import FEWEST_STAGES, MOST_STAGES, CertifiedStage, LadderCertificate
@@ -21,8 +25,9 @@ from jury_events.text import visible_line
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.calibration_files import FileKind, contradicted
 from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_document, read_text
-from jury_judge.panels.files import STAGES, Ladder, LoadedPanel, load_panel
-from jury_judge.panels.variables import NO_OVERRIDES, Overrides
+from jury_judge.panels.files import STAGES, Ladder, LoadedPanel, check_judge, load_panel, windowed
+from jury_judge.panels.variables import NO_OVERRIDES, Overrides, apply
+from jury_judge.settings_model import readable_message
 from jury_providers.endpoints import Endpoints
 from jury_store.seals.keys import PublicKey
 
@@ -62,13 +67,7 @@ def applied(
 
 def uncertified(stages: Sequence[LoadedPanel]) -> Ladder:
     """The ladder of these panels without a certificate: every case goes through every stage, to be calibrated on."""
-    panels = [
-        [
-            panel_digest(one.panel),
-            prompts_digest(one.resolved.role_prompts, one.resolved.judge_prompt, one.resolved.prompts),
-        ]
-        for one in stages
-    ]
+    panels = [[panel_digest(one.panel), one.resolved.custom] for one in stages]
     return Ladder(_digest(None, 0.0, panels), tuple(stages), 0.0, None)
 
 
@@ -111,7 +110,7 @@ def _certified(
         (
             "prompts",
             of.prompts,
-            prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts),
+            resolved.custom,
             "custom prompts, or the version of the others, differ",
         ),
     )
@@ -313,3 +312,72 @@ def _check_alike(document: PanelDocument, stages: list[LoadedPanel]) -> None:
         for name, endpoint in stage.endpoints.items():
             if reached.setdefault(name, endpoint) != endpoint:
                 raise differs(f"reaches the provider {visible_line(name, 60)} otherwise than an earlier stage")
+
+
+def changed_panel(
+    resolved: ResolvedPanel, overrides: Overrides = NO_OVERRIDES, models: Mapping[str, str] | None = None
+) -> ResolvedPanel:
+    """The panel with `overrides` applied, and other models in some seats.
+
+    A display name derived from the model changes with it, and its window is not known; a chosen name and the fallbacks
+    stay. A preset replaces the
+    rules of the discussion and the final method; speakers, bands and quorum stay.
+
+    Args:
+        resolved: the recorded panel.
+        overrides: explicit arguments.
+        models: `provider/model` by juror id.
+    """
+    try:
+        spec = spec_of(resolved)
+        if overrides.preset is not None:
+            spec = _with_preset(spec, overrides.preset)
+        changed = resolve(apply(_with_models(spec, models or {}), overrides), prompts=resolved.prompts)
+    except PanelError as error:
+        raise PanelFileError(f"the panel: {readable_message(str(error))}") from error
+    check_judge(changed.panel, overrides)
+    return changed
+
+
+def _with_preset(spec: PanelSpec, preset: str) -> PanelSpec:
+    discussion = type(spec.discussion)(speakers=spec.discussion.speakers)
+    final = spec.final.model_copy(update={"method": None})
+    return spec.model_copy(update={"preset": preset, "discussion": discussion, "final": final})
+
+
+def _with_models(spec: PanelSpec, models: Mapping[str, str]) -> PanelSpec:
+    seats = {str(seat.juror_id): seat for seat in spec.seats}
+    for juror, model in models.items():
+        if juror not in seats:
+            known = ", ".join(visible_line(one) for one in seats)
+            raise PanelFileError(f"the panel has no seat {visible_line(juror)!r}; its seats are {known}")
+        if seats[juror].model != model:
+            seats[juror] = seats[juror].model_copy(update={"model": model, "window": None})
+    return spec.model_copy(update={"seats": tuple(seats.values())})
+
+
+AnyPanel = str | os.PathLike[str] | PanelSpec | ResolvedPanel | LoadedPanel
+"""A preset, the name of a bundled jury, a panel file, a ladder file, or a panel object."""
+
+
+def any_panel(
+    panel: AnyPanel | None, environ: Mapping[str, str], overrides: Overrides, trust: Collection[PublicKey] = ()
+) -> LoadedPanel:
+    """A named panel is loaded as by the command; the environment does not change a panel object.
+
+    `trust` is of `load_panel`; a panel object is its caller's.
+    """
+    if panel is None or isinstance(panel, str | os.PathLike):
+        return load_panel_or_ladder(None if panel is None else os.fspath(panel), environ, overrides, trust)
+    loaded = (
+        panel
+        if isinstance(panel, LoadedPanel)
+        else LoadedPanel(resolve(panel) if isinstance(panel, PanelSpec) else panel)
+    )
+    if loaded.ladder is not None:
+        if not overrides.change_nothing:
+            raise PanelFileError("the panels of a ladder are certified as they are: leave overrides out")
+        return loaded
+    if not overrides.change_nothing:
+        loaded = loaded._replace(resolved=changed_panel(loaded.resolved, overrides))
+    return windowed(loaded)

@@ -1,6 +1,6 @@
 """Overrides of a panel file: the documents' environment variables and explicit arguments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
@@ -86,7 +86,7 @@ class Overrides(SettingsModel):
     @property
     def change_nothing(self) -> bool:
         """Whether none is given."""
-        return not any(getattr(self, name) not in {None, ()} for name in Overrides.model_fields)
+        return all(getattr(self, name) in {None, ()} for name in Overrides.model_fields)
 
 
 NO_OVERRIDES = Overrides()
@@ -101,15 +101,12 @@ class PanelVariables(NamedTuple):
 
 def read_variables(environ: Mapping[str, str]) -> PanelVariables:
     """The five variables."""
-    return PanelVariables(
-        _yes_no(environ),
-        Overrides(
-            max_rounds=_rounds(environ),
-            threshold=_threshold(environ),
-            method=_method(environ),
-            judge_model=_model(environ),
-        ),
-    )
+    found: dict[str, Any] = {}
+    for name, (field, parse) in _VARIABLES.items():
+        if value := environ.get(name, "").strip():
+            found[field] = parse(name, value)
+    collaborative = found.pop(_COLLABORATIVE, None)
+    return PanelVariables(collaborative, Overrides(**found) if found else NO_OVERRIDES)
 
 
 def without_discussion(spec: PanelSpec) -> PanelSpec:
@@ -142,18 +139,17 @@ def seated(spec: PanelSpec, models: Sequence[str]) -> PanelSpec:
 
 def apply(spec: PanelSpec, overrides: Overrides) -> PanelSpec:
     """`spec` with the overrides applied."""
-    discussion = {"max_rounds": overrides.max_rounds, "threshold": overrides.threshold}
     if overrides.seat_models:
         spec = seated(spec, overrides.seat_models)
     changed = spec.model_dump(exclude_unset=True)
-    _put(changed, "discussion", {key: value for key, value in discussion.items() if value is not None})
-    if overrides.method is not None:
-        _put(changed, "final", {"method": overrides.method})
+    for table, name in (("discussion", "max_rounds"), ("discussion", "threshold"), ("final", "method")):
+        if (value := getattr(overrides, name)) is not None:
+            changed[table] = {**changed.get(table, {}), name: value}
     if overrides.judge_model is not None:
         judge = spec.final.judge.model_dump(exclude_unset=True) if spec.final.judge else {}
         if judge.get("model") != overrides.judge_model:
             judge.pop("window", None)  # it is that of the other model
-        _put(changed, "final", {"judge": {**judge, "model": overrides.judge_model}})
+        changed["final"] = {**changed.get("final", {}), "judge": {**judge, "model": overrides.judge_model}}
     if overrides.language is not None:
         changed["language"] = overrides.language
     try:
@@ -162,66 +158,55 @@ def apply(spec: PanelSpec, overrides: Overrides) -> PanelSpec:
         raise PanelFileError(condensed(error)) from error
 
 
-def _put(changed: dict[str, Any], table: str, values: dict[str, Any]) -> None:
-    if values:
-        changed[table] = {**changed.get(table, {}), **values}
-
-
-def _written(environ: Mapping[str, str], name: str) -> str | None:
-    return environ.get(name, "").strip() or None
-
-
 def _refused(name: str, value: str, may_be: str) -> PanelFileError:
     return PanelFileError(f"{name}: {visible_line(repr(value), 80)} is not understood; it may be {may_be}")
 
 
-def _yes_no(environ: Mapping[str, str]) -> bool | None:
-    value = _written(environ, USE_COLLABORATIVE)
-    if value is not None and value.lower() not in _YES_NO:
-        raise _refused(USE_COLLABORATIVE, value, "true or false")
-    return None if value is None else _YES_NO[value.lower()]
+def _yes_no(name: str, value: str) -> bool:
+    if value.lower() not in _YES_NO:
+        raise _refused(name, value, "true or false")
+    return _YES_NO[value.lower()]
 
 
-def _rounds(environ: Mapping[str, str]) -> int | None:
-    value = _written(environ, MAX_DISCUSSION_ROUNDS)
-    if value is None:
-        return None
+def _rounds(name: str, value: str) -> int:
     if not (
         value.isascii() and value.isdigit() and len(value) < len(str(MOST_ROUNDS)) + 1 and int(value) <= MOST_ROUNDS
     ):
-        raise _refused(MAX_DISCUSSION_ROUNDS, value, f"a whole number from 0 to {MOST_ROUNDS}")
+        raise _refused(name, value, f"a whole number from 0 to {MOST_ROUNDS}")
     return int(value)
 
 
-def _threshold(environ: Mapping[str, str]) -> float | None:
-    value = _written(environ, CONSENSUS_THRESHOLD)
-    if value is None:
-        return None
+def _threshold(name: str, value: str) -> float:
     try:
         number = float(value)
     except ValueError:
-        raise _refused(CONSENSUS_THRESHOLD, value, f"a number {MAY_BE}") from None
+        raise _refused(name, value, f"a number {MAY_BE}") from None
     try:
         return checked_threshold(number)
     except ValueError as error:
-        raise PanelFileError(f"{CONSENSUS_THRESHOLD}: {error}") from None
+        raise PanelFileError(f"{name}: {error}") from None
 
 
-def _method(environ: Mapping[str, str]) -> FinalMethod | None:
-    value = _written(environ, FINAL_JUDGMENT_METHOD)
-    if value is None:
-        return None
-    for method in METHODS:
-        if value.lower() == method:
-            return method
-    raise _refused(FINAL_JUDGMENT_METHOD, value, f"one of {', '.join(METHODS)}{did_you_mean(value, METHODS)}")
+def _method(name: str, value: str) -> str:
+    if value.lower() not in METHODS:
+        raise _refused(name, value, f"one of {', '.join(METHODS)}{did_you_mean(value, METHODS)}")
+    return value.lower()
 
 
-def _model(environ: Mapping[str, str]) -> str | None:
-    value = _written(environ, FINAL_JUDGE_MODEL)
-    if value is not None:
-        try:
-            full_model_name(value)
-        except PanelError as error:
-            raise PanelFileError(f"{FINAL_JUDGE_MODEL}: {error}") from error
+def _model(name: str, value: str) -> str:
+    try:
+        full_model_name(value)
+    except PanelError as error:
+        raise PanelFileError(f"{name}: {error}") from error
     return value
+
+
+_COLLABORATIVE = "collaborative"
+_VARIABLES: dict[str, tuple[str, Callable[[str, str], Any]]] = {
+    USE_COLLABORATIVE: (_COLLABORATIVE, _yes_no),
+    MAX_DISCUSSION_ROUNDS: ("max_rounds", _rounds),
+    CONSENSUS_THRESHOLD: ("threshold", _threshold),
+    FINAL_JUDGMENT_METHOD: ("method", _method),
+    FINAL_JUDGE_MODEL: ("judge_model", _model),
+}
+"""What each gives, and how it is read."""

@@ -17,8 +17,7 @@ from jury_events.rubric import RUBRICS, Dimension, Rubric
 from jury_events.text import visible_line
 from jury_events.verdict_scale import VERDICTS
 from jury_judge.panels.calibration_files import read_calibration
-from jury_judge.panels.document import read_text
-from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
+from jury_judge.panels.document import InvalidYaml, YamlDocument, read_text, read_yaml
 from jury_judge.panels.variables import METHODS
 from jury_replay.rescoring.settings import (
     CUSTOM,

@@ -6,7 +6,7 @@ from pathlib import Path
 from jury_events.errors import SettingError
 from jury_events.regular_files import line_of, read_failure, read_text
 from jury_judge.errors import SettingsRefused, escaped
-from jury_judge.panels.strict_yaml import InvalidYaml, read_yaml
+from jury_judge.panels.document import InvalidYaml, read_yaml
 from jury_judge.settings.reviewing import RULE, is_reviewer_name
 
 _SHORTEST = 16

@@ -1,7 +1,10 @@
-"""Which cases are longer than the windows of which seats, and how they would be read, before the first call."""
+"""Which seats judge a case, and how they would read it, before the first call.
+
+By the windows of their models, and by the family of the judged agent, whose seats are named, refused, or left out.
+"""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -18,11 +21,13 @@ from jury_debate.rules_registry import newest_rules
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.ids import Step
+from jury_events.models import AGENT_MODEL, model_family
 from jury_events.panel import FinalJudge, Panel, Seat
 from jury_events.parts import SALT_BYTES, PartBuffer, PartRef
 from jury_events.provenance import provenance
 from jury_events.reading import ReadingMode
 from jury_events.text import pluralize, visible_line
+from jury_judge.errors import RunRefused
 from jury_providers.endpoints import Endpoints
 from jury_providers.model_limits import known_window
 from jury_providers.registry import NO_ENDPOINTS
@@ -298,41 +303,35 @@ class CaseFit:
         self.seats = tuple(
             SeatFit(place, place.window or known_window(place.model, endpoints)) for place in panel.seats_and_judge
         )
-        self._always_opened = any((seat.reading or panel.reading) in {"windows", "tools"} for seat in panel.seats)
+        opened = any((seat.reading or panel.reading) in {"windows", "tools"} for seat in panel.seats)
+        windows = [] if opened else [seat.window for seat in self.seats if seat.window is not None]
+        self._opened = opened
+        self._window = min(windows, default=None)
         self.cases = 0
 
     def add(self, case: Case) -> None:
-        """Compare a case; without its records where they are not fetched."""
+        """Compare a case; without its records where they are not fetched. None is rendered that fits by far."""
         self.cases += 1
-        if self._is_short(case):
+        if not self._opened and (self._window is None or self._is_short(case, self._window)):
             return
         sizes = prompt_sizes(case, self._resolved, self._policy)
         for seat in self.seats:
             seat.add(case.case_id, sizes)
 
-    @property
-    def too_long(self) -> str | None:
-        """A line with the cases that are too long for seats; None where there are none."""
-        long = [seat for seat in self.seats if seat.too_long]
-        if not long:
-            return None
-        counted = [f"{seat.too_long:,} for {seat.name} ({seat.window:,} tokens: {_named(seat)})" for seat in long]
-        what = "longer than the window of a model, whose calls would fail (context_too_long)"
-        return f"{what}, {self._of}: {', '.join(counted)}"
-
-    @property
-    def not_whole(self) -> str | None:
-        """A line with the cases that seats do not read whole; None where there are none."""
-        found = [_read(seat) for seat in self.seats if seat.not_whole]
-        return f"not read whole, {self._of}: {', '.join(found)}" if found else None
-
-    def lines(self) -> Iterator[str]:
-        """The lines that there are."""
-        yield from (line for line in (self.too_long, self.not_whole) if line is not None)
-
-    @property
-    def _of(self) -> str:
-        return f"of {pluralize(self.cases, 'case')}"
+    def lines(self, warning: str = "", more: str = "") -> Iterator[str]:
+        """Which cases are too long for seats (`warning` begins it), and which they do not read whole; with `more`."""
+        long, parted = [], []
+        for seat in self.seats:
+            if seat.too_long:
+                long.append(f"{seat.too_long:,} for {seat.name} ({seat.window:,} tokens: {_named(seat)})")
+            if seat.not_whole:
+                parted.append(_read(seat))
+        of_cases = f"of {pluralize(self.cases, 'case')}"
+        if long:
+            what = "longer than the window of a model, whose calls would fail (context_too_long)"
+            yield f"{warning}{what}, {of_cases}: {', '.join(long)}{more}"
+        if parted:
+            yield f"not read whole, {of_cases}: {', '.join(parted)}{more}"
 
     def data(self) -> dict[str, Any]:
         """The counts as JSON data."""
@@ -354,15 +353,9 @@ class CaseFit:
             ]
         }
 
-    def _is_short(self, case: Case) -> bool:
-        """Whether it fits every window by far, so that its prompts need not be rendered."""
-        if self._always_opened:
-            return False
-        windows = [seat.window for seat in self.seats if seat.window is not None]
-        if not windows:
-            return True
+    def _is_short(self, case: Case, window: int) -> bool:
         beside = _INSTRUCTIONS + len((self._policy or "").encode()) + bytes_of(estimated_tokens(0, len(case.images)))
-        return len(case.model_dump_json().encode()) * _MOST_GROWTH + beside <= bytes_of(request_tokens(min(windows)))
+        return len(case.model_dump_json().encode()) * _MOST_GROWTH + beside <= bytes_of(request_tokens(window))
 
 
 def _read(seat: SeatFit) -> str:
@@ -380,3 +373,88 @@ def _read(seat: SeatFit) -> str:
 def _named(seat: SeatFit) -> str:
     named = [visible_line(case_id, 60) for case_id in seat.first_ids[:_NAMED]]
     return ", ".join(named) + (" …" if seat.too_long > len(named) else "")
+
+
+def own_family(panel: Panel, case: Case) -> tuple[Seat | FinalJudge, ...]:
+    """The seats, and the final judge, of the family of the judged agent, also by a fallback; () if it is not known."""
+    agent = case.metadata.get(AGENT_MODEL)
+    family = model_family(agent) if isinstance(agent, str) else None
+    if family is None:
+        return ()
+    return tuple(
+        place
+        for place in panel.seats_and_judge
+        if family in {model_family(one) for one in (place.model, *place.fallbacks)}
+    )
+
+
+def seats_left_out(panel: Panel, case: Case) -> tuple[str, ...]:
+    """The ids of the seats that do not judge a case.
+
+    Raises:
+        RunRefused: the panel refuses such cases, or every seat would be left out.
+    """
+    if panel.own_family is None:
+        return ()
+    found = own_family(panel, case)
+    seats = tuple(one.juror_id for one in found if isinstance(one, Seat))
+    if panel.own_family == "refuse" and found:
+        places = ", ".join(map(_place_named, found))
+        raise RunRefused(
+            f"case {visible_line(case.case_id, 100)}: {places} is of the family of the judged agent, {_agent(case)}, "
+            "and the panel has own_family: refuse; seat others, or write warn or leave-out"
+        )
+    if len(seats) == len(panel.seats):
+        raise RunRefused(
+            f"case {visible_line(case.case_id, 100)}: every seat is of the family of the judged agent, {_agent(case)}: "
+            "own_family: leave-out leaves none"
+        )
+    return seats
+
+
+class OwnFamilies:
+    """How many cases of a run are judged by seats of the agent's own family.
+
+    Args:
+        panel: of the run.
+    """
+
+    def __init__(self, panel: Panel) -> None:
+        self._panel = panel
+        self._cases: Counter[tuple[str, str]] = Counter()
+        self._first: dict[tuple[str, str], list[str]] = defaultdict(list)
+
+    def add(self, case: Case) -> None:
+        """Count a case.
+
+        Raises:
+            RunRefused: as `seats_left_out`.
+        """
+        if AGENT_MODEL not in case.metadata:
+            return
+        seats_left_out(self._panel, case)
+        for place in own_family(self._panel, case):
+            key = _place_named(place), _agent(case)
+            self._cases[key] += 1
+            if len(self._first[key]) < _NAMED:
+                self._first[key].append(case.case_id)
+
+    def lines(self) -> Iterator[str]:
+        """A line a seat and agent."""
+        what = "is not seated there" if self._panel.own_family == "leave-out" else "judges tend to favour their own"
+        for (seat, agent), count in self._cases.items():
+            first = ", ".join(visible_line(one, 60) for one in self._first[seat, agent])
+            yield (
+                f"{seat} is of the family of the judged agent, {agent}, in {pluralize(count, 'case')} "
+                f"({first}{', …' if count > _NAMED else ''}): "
+                f"{'judges tend to favour their own' if seat.startswith('the final judge') else what}"
+            )
+
+
+def _place_named(place: Seat | FinalJudge) -> str:
+    name = place.juror_id if isinstance(place, Seat) else "the final judge"
+    return f"{name} ({place.model})"
+
+
+def _agent(case: Case) -> str:
+    return visible_line(str(case.metadata[AGENT_MODEL]), 60)

@@ -3,14 +3,14 @@
 What is read ahead of its turn is kept until it is taken.
 """
 
-import json
+import asyncio
 import weakref
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from functools import partial
 from tempfile import SpooledTemporaryFile
 from typing import Any, NamedTuple, TypeVar
 
-from jury_cases.case_outlines import Fetch, Skip, batches, outline_of
+from jury_cases.case_outlines import Skip, batches, outline_of
 from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.debate_events import DebateOpened
@@ -32,13 +32,11 @@ class ReadCase(NamedTuple):
     Attributes:
         case_id: its id.
         content: the case with its label, as JSON; None where its id was enough.
-        submission_id: see `Run.submission_id`.
         read: the case, where it was read just now.
     """
 
     case_id: str
     content: bytes | None
-    submission_id: str | None = None
     read: Case | None = None
 
     @property
@@ -52,46 +50,49 @@ class CasesOnce:
     """Reads the input of a run from the first case to the last; one thread at a time.
 
     Args:
-        passes: whether cases may be passed by their ids, several at a time; else each comes as soon as it is read.
-        keeps: whether there is a reader after the first one.
+        store: open for reading, where it has the run: cases may then be passed by their ids, several at a time; else
+            each comes as soon as it is read.
+        judged: whether the run is to be judged: else nothing behind a URI is read, and no case is kept for another
+            reader.
     """
 
-    def __init__(self, run: Run, *, passes: bool, keeps: bool = True) -> None:
+    def __init__(self, run: Run, store: EventStore | None, *, judged: bool = True) -> None:
         self._run = run
-        self._keeps = keeps
+        self._store = store
+        self._judged = judged
         self._skip: Skip = no_case
-        self._fetch: Fetch = _never
+        self._stopping: asyncio.Event | None = None
         self._kept = SpooledTemporaryFile(max_size=_IN_MEMORY, prefix="jury-cases-")  # noqa: SIM115  (closed below)
         weakref.finalize(self, self._kept.close)
-        self._rest = self._read(passes=passes)
+        self._rest = self._read()
 
-    def ahead(self, skip: Skip, fetch: Fetch) -> Iterator[ReadCase]:
+    def ahead(self, skip: Skip, stopping: asyncio.Event | None = None) -> Iterator[ReadCase]:
         """The cases from the first on; all that were read so far are given again to the next reader.
 
         Args:
             skip: takes the ids of the next cases, and returns those of which the id is enough.
-            fetch: whether to read the records that a case's URIs refer to.
+            stopping: once set, nothing behind a URI is read.
         """
         yield from self._again(skip)
-        self._skip, self._fetch = skip, fetch
+        self._skip, self._stopping = skip, stopping
         for one in self._rest:
-            if self._keeps:
+            if self._judged:
                 self._keep(one)
             yield one
 
-    def taken(self, skip: Skip, fetch: Fetch) -> Iterator[ReadCase]:
+    def taken(self, skip: Skip, stopping: asyncio.Event | None = None) -> Iterator[ReadCase]:
         """The same for the last reader: nothing is kept any more. Raises as `ahead`."""
         yield from self._again(skip)
         self._kept.close()
-        self._skip, self._fetch = skip, fetch
+        self._skip, self._stopping = skip, stopping
         yield from self._rest
 
     def kept(self) -> Iterator[Case]:
         """The cases that were read ahead and not taken yet."""
         return (one.case for one in self._read_back() if one.content is not None)
 
-    def _read(self, *, passes: bool) -> Iterator[ReadCase]:
-        cases = self._run.cases
+    def _read(self) -> Iterator[ReadCase]:
+        cases, passes = self._run.cases, self._store is not None
 
         asked: Skip | None = None
 
@@ -100,23 +101,27 @@ class CasesOnce:
             asked = self._skip  # of the reader that reads at this moment
             return asked(case_ids)
 
-        def fetched(case: Case) -> bool:
-            return self._fetch(case)
-
-        for found in outline_of(cases, skipped, fetched) if passes else cases(fetched):
+        for found in outline_of(cases, skipped, self._is_wanted) if passes else cases(self._is_wanted):
             case_id = found if isinstance(found, str) else found.case_id
             # The reader before stopped within a batch: this one was not asked of the rest of it.
             passed = passes and self._skip is not asked and case_id in self._skip([case_id])
             if passed or isinstance(found, str):
                 yield ReadCase(case_id, None)
             else:
-                content = found.model_dump_json().encode()
-                yield ReadCase(found.case_id, content, self._run.submission_id(found), found)
+                yield ReadCase(found.case_id, found.model_dump_json().encode(), found)
+
+    def _is_wanted(self, case: Case) -> bool:
+        """Whether the records behind the URIs of a case are needed: a debate of it is new."""
+        if not self._judged or (self._stopping is not None and self._stopping.is_set()):
+            return False
+        if self._store is None or (case.security_gate_uri is None and case.agent_card_uri is None):
+            return True
+        debates = [debate_stream(one) for one in self._run.debate_ids(case)]
+        return len(self._store.heads(debates)) < len(debates)
 
     def _keep(self, one: ReadCase) -> None:
         self._kept.seek(0, 2)
-        name = json.dumps(one.submission_id).encode()
-        self._kept.write(b"\n".join((one.case_id.encode(), name, one.content or b"", b"")))
+        self._kept.write(b"\n".join((one.case_id.encode(), one.content or b"", b"")))
 
     def _again(self, skip: Skip) -> Iterator[ReadCase]:
         for batch in batches(self._read_back()):
@@ -128,20 +133,16 @@ class CasesOnce:
         place = 0
         while True:
             self._kept.seek(place)
-            case_id, name, content = self._kept.readline(), self._kept.readline(), self._kept.readline()
+            case_id, content = self._kept.readline(), self._kept.readline()
             if not case_id:
                 return
-            place += len(case_id) + len(name) + len(content)
-            yield ReadCase(case_id[:-1].decode(), content[:-1] or None, json.loads(name))
+            place += len(case_id) + len(content)
+            yield ReadCase(case_id[:-1].decode(), content[:-1] or None)
 
 
 def no_case(_case_ids: object) -> frozenset[str]:
     """A `Skip` that passes no case by its id."""
     return frozenset()
-
-
-def _never(_case: Case) -> bool:
-    return False
 
 
 _T = TypeVar("_T")
@@ -155,12 +156,38 @@ def read_once(read: Callable[[], Any]) -> Any:
     return read()
 
 
+class RecordedDebate(NamedTuple):
+    """What the store has of a debate.
+
+    Attributes:
+        position: of its opening event.
+        ended: whether the debate has ended.
+        row: its recorded case; None: nothing is left of the case, and it was not looked up.
+        further: the debate of a later stage of its case that is to be judged; None: there is none.
+    """
+
+    position: int
+    ended: bool
+    row: CaseRow | None
+    further: OpenStage | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether it is over, by a ladder with all that follow it."""
+        return self.ended and self.further is None
+
+    @property
+    def has_verdict(self) -> bool:
+        """Whether nothing is left of the case but its audit."""
+        return self.over or (self.further is not None and self.further.place is not None and self.further.place.audit)
+
+
 class RecordedDebates:
     """The recorded debates of the cases that were looked up last. Debates are named by the first one of their case.
 
     Args:
         store: open for reading; None where it has no debate of the run.
-        brief: of cases that are over only that is looked up; they have no `row`.
+        brief: of cases that are over no `row` is looked up.
         read: see `Read`.
     """
 
@@ -169,10 +196,7 @@ class RecordedDebates:
         self._store = store
         self._brief = brief
         self._read = read
-        self._rows: Mapping[str, CaseRow] = {}
-        self._ended: Mapping[str, int] = {}
-        self._further: Mapping[str, OpenStage] = {}
-        self._judged: frozenset[str] = frozenset()
+        self.found: dict[str, RecordedDebate] = {}
 
     def load(self, case_ids: Sequence[str]) -> frozenset[str]:
         """Look up the debates of these cases, and return those cases whose debates are all over.
@@ -184,52 +208,33 @@ class RecordedDebates:
         store, ladder = self._store, self._run.ladder
         debates = {case_id: self._run.debate_ids(case_id) for case_id in case_ids}
         every = [one for of_case in debates.values() for one in of_case]
-        self._rows = {} if self._brief else self._looked_up(store.cases_of, every)
-        self._ended = self._looked_up(store.ended_positions, every) if self._brief else {}
-        if ladder is not None:
-            over = [one for one in every if self._has_ended(one)]
-            further = partial(open_stages, store, over, ladder, self._run.successors)
-            self._further = self._read(further) if over else {}
-        self._judged = frozenset(one for one, of_case in debates.items() if all(map(self.is_over, of_case)))
         if self._brief:
-            others = [one for case_id, of_case in debates.items() if case_id not in self._judged for one in of_case]
-            self._rows = self._looked_up(store.cases_of, others) if others else {}
-        return self._judged
+            ended = self._looked_up(store.ended_positions, every)
+            self.found = {one: RecordedDebate(position, ended=True, row=None) for one, position in ended.items()}
+        else:
+            self._add_rows(every)
+        if ladder is not None and (over := [one for one in every if one in self.found and self.found[one].ended]):
+            for one, stage in self._read(partial(open_stages, store, over, ladder, self._run.successors)).items():
+                self.found[one] = self.found[one]._replace(further=stage)
+        judged = frozenset(case_id for case_id, of_case in debates.items() if all(map(self._is_over, of_case)))
+        if self._brief:
+            self._add_rows([one for case_id, of_case in debates.items() if case_id not in judged for one in of_case])
+        return judged
+
+    def _is_over(self, first: str) -> bool:
+        return first in self.found and self.found[first].over
+
+    def _add_rows(self, firsts: Collection[str]) -> None:
+        assert self._store is not None, "there is a store where debates are looked up"
+        rows = self._looked_up(self._store.cases_of, firsts) if firsts else {}
+        for one, row in rows.items():
+            further = self.found[one].further if one in self.found else None
+            self.found[one] = RecordedDebate(row.position, row.has_ended, row, further)
 
     def _looked_up(self, look: Callable[[Collection[str]], Mapping[str, _T]], firsts: Collection[str]) -> dict[str, _T]:
         counting = {self._run.counts(one): one for one in firsts}
         found = self._read(partial(look, list(counting)))
         return {counting[debate]: value for debate, value in found.items()}
-
-    def row(self, first: str) -> CaseRow | None:
-        """The recorded case of a debate; None where the store does not have it."""
-        return self._rows.get(first)
-
-    def further(self, first: str) -> OpenStage | None:
-        """The debate of a later stage of its case that is to be judged; None: there is none."""
-        return self._further.get(first)
-
-    def position(self, first: str) -> int | None:
-        """The position of the opening event of a debate; None where the store does not have it."""
-        row = self._rows.get(first)
-        return self._ended.get(first) if row is None else row.position
-
-    def is_over(self, first: str) -> bool:
-        """Whether the debate is over, by a ladder with all that follow it."""
-        return self._has_ended(first) and first not in self._further
-
-    def has_verdict(self, first: str) -> bool:
-        """Whether nothing is left of the case but its audit."""
-        further = self._further.get(first)
-        return self._has_ended(first) and (further is None or (further.place is not None and further.place.audit))
-
-    def is_judged(self, case_id: str) -> bool:
-        """Whether all debates of the case are over."""
-        return case_id in self._judged
-
-    def _has_ended(self, first: str) -> bool:
-        row = self._rows.get(first)
-        return first in self._ended if row is None else row.has_ended
 
 
 def recorded_cases(store: EventStore, debate_ids: Sequence[str]) -> dict[str, Case]:

@@ -21,8 +21,7 @@ from jury_events.case import Case
 from jury_events.evidence import LONGEST_QUOTE
 from jury_events.exchange import CacheWrite, Usage
 from jury_events.panel import FinalJudge, Panel, Seat
-from jury_judge.panels.own_family import seats_left_out
-from jury_judge.runs.case_fit import PromptSizes, ReadingSizes, RequestSize, prompt_sizes
+from jury_judge.runs.case_fit import PromptSizes, ReadingSizes, RequestSize, prompt_sizes, seats_left_out
 from jury_providers.caching import CachePolicy, cache_policy
 from jury_providers.endpoints import Endpoints, endpoint_of
 from jury_providers.prices import Prices

@@ -271,13 +271,12 @@ def _sample(run: Run, store: EventStore | None, left: int) -> Iterator[Case]:
 
     def others(case_ids: Sequence[str]) -> set[str]:
         nonlocal seen
-        index.load(case_ids)
+        judged = index.load(case_ids)
         skipped = set()
         for case_id in case_ids:
-            judged = index.is_judged(case_id)
-            if judged or seen % every:
+            if case_id in judged or seen % every:
                 skipped.add(case_id)
-            seen += not judged
+            seen += case_id not in judged
         return skipped
 
     return (found for found in run.outline(others, lambda _case: True) if not isinstance(found, str))

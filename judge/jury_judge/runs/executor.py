@@ -6,33 +6,33 @@ import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, aclosing, asynccontextmanager, closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jury_actors.admission.budget import BUDGET, BUDGET_LOST, Ceiling
+from jury_actors.admission.budget import BUDGET, BUDGET_LOST
 from jury_actors.effects import Effects
 from jury_actors.errors import Halted, Unsettled
-from jury_actors.messages import Chunk, Finished
+from jury_actors.messages import Chunk
 from jury_actors.observation.tallies import MetricTotals
 from jury_actors.runtime import drive
 from jury_events.ids import debate_stream
 from jury_events.text import pluralize
 from jury_judge.runs.budget import Allowance, Spending, SpendingWatch, ceiling
 from jury_judge.runs.case_stages import judged_again
-from jury_judge.runs.execution import Driving, Line, execute_run
+from jury_judge.runs.execution import Driving, Line, RunExecution
 from jury_judge.runs.panel_actors import Observation, Writing, announced_actors, in_process_for
 from jury_judge.runs.plan import RunPlan
-from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight, preflighted
-from jury_judge.runs.progress import NoListener, ProgressListener
+from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight
+from jury_judge.runs.run import NoListener, ProgressListener, RunProgress
 from jury_judge.runs.run_watch import RunOutcome, stop_cause
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.settings.jury import Budget, RuntimeSettings
 from jury_judge.stores.drift_checks import panel_standing
 from jury_judge.stores.open_batches import waiting_line
-from jury_judge.stores.stores import Say, lock_run, open_writer
+from jury_judge.stores.stores import Say, lock_run, open_or_create, open_writer
 from jury_providers.prices import Prices
 from jury_providers.registry import check_models
 from jury_store.errors import StoreError, StoreMissing
@@ -74,35 +74,41 @@ def executor_of(
         keys: whether the providers' keys have to be here.
     """
     settings, url, loaded = planned.settings, planned.store_url, planned.loaded
+    endpoints, run_id = loaded.endpoints, planned.run.run_id
     seconds = None if settings.strict else PREFLIGHT_SECONDS
     settings.script(loaded.models)
-    prices, today = settings.price_list(planned.environ).at_clouds(loaded.endpoints), datetime.now(UTC).date()
-    for panel in loaded.panels:
-        settings.check_priced(panel.models, prices, today)
-    asked = settings.asked_in_process
+    prices, today = settings.price_list(planned.environ).at_clouds(endpoints), datetime.now(UTC).date()
+    settings.check_priced(loaded.models, prices, today)
     environ = os.environ if keys and settings.ray_address is None else None
     reopens = planned.cancellations()
-    with (
-        _locked(planned, url, say, detached=detached),
-        preflighted(
-            planned.run,
-            url,
-            loaded.endpoints,
-            environ,
-            seconds=seconds,
-        ) as (store, first),
-        _writing(planned, url, say, first) as writer,
-    ):
-        if first.left and (said := panel_standing(store, loaded, settings.require_drift_check)) is not None:
+    with ExitStack() as held:
+        # A generated id needs no lock: no other process knows it.
+        if not planned.is_new:
+            lock = lock_run(url, run_id, wait=LOCK_SECONDS, say=say, detached=detached)
+            if lock is not None:
+                held.callback(lock.release)
+        check_models(loaded.panel, endpoints)
+        try:
+            there: EventStore | None = held.enter_context(closing(open_store(url, write=False)))
+        except StoreMissing:
+            there = None
+        if there is not None and not planned.is_new:
+            _judge_again(planned, there, say)
+        checked = preflight(planned.run, there, seconds=seconds, endpoints=endpoints)
+        if checked.left:
+            for panel in loaded.panels:
+                check_models(panel, endpoints, environ)
+        # A missing store is created once every case could be read: a mistake in them leaves no empty store behind.
+        store = held.enter_context(closing(open_or_create(url))) if there is None else there
+        writer = None
+        if checked.left and not planned.is_new and parse_store_url(url).get_backend_name() == "sqlite":
+            writer = held.enter_context(closing(open_writer(url, run=run_id, wait=LOCK_SECONDS, say=say)))
+        if checked.left and (said := panel_standing(store, loaded, settings.require_drift_check)) is not None:
             say(said)
         # Where another process wrote meanwhile, what it ended and spent is not of this session.
-        if first.left:
-            for panel in loaded.panels[1:]:
-                check_models(panel, loaded.endpoints, environ)
-        changed = writer is not None and store.last_position() != first.stored.position
-        checked = first
-        if changed:
-            checked = preflight(planned.run, store, seconds=seconds, endpoints=loaded.endpoints, before=first)
+        if writer is not None and store.last_position() != checked.stored.position:
+            checked = preflight(planned.run, store, seconds=seconds, endpoints=endpoints, before=checked)
+        asked = settings.asked_in_process
         yield RunExecutor(
             planned=planned,
             url=url,
@@ -118,43 +124,14 @@ def executor_of(
         )
 
 
-@contextmanager
-def _locked(planned: RunPlan, url: str, say: Say, *, detached: bool) -> Iterator[None]:
-    """Exclude other processes from a run on PostgreSQL; a generated id needs no lock."""
-    lock = None
-    if not planned.is_new:
-        lock = lock_run(url, planned.run.run_id, wait=LOCK_SECONDS, say=say, detached=detached)
-        _judge_again(planned, url, say)
-    try:
-        yield
-    finally:
-        if lock is not None:
-            lock.release()
-
-
-def _judge_again(planned: RunPlan, url: str, say: Say) -> None:
+def _judge_again(planned: RunPlan, store: EventStore, say: Say) -> None:
     """The cases of the run that were judged again, and those that are to be now, count by their last debate."""
     again = planned.again
-    try:
-        store = open_store(url, write=False)
-    except StoreMissing:
-        return
-    with closing(store):
-        found = judged_again(store, planned.run.run_id, again)
+    found = judged_again(store, planned.run.run_id, again)
     planned.run = replace(planned.run, successors=found.successors, replacing=found.replacing)
     if again is not None:
         judged = pluralize(len(found.replacing), "case")
         say(f"{judged} that ended without an evaluation {'is' if len(found.replacing) == 1 else 'are'} judged again")
-
-
-@contextmanager
-def _writing(planned: RunPlan, url: str, say: Say, checked: PreflightReport) -> Iterator[EventStore | None]:
-    """Exclude other writers from a SQLite store while a debate is left; a generated id needs it only later."""
-    if planned.is_new or not checked.left or parse_store_url(url).get_backend_name() != "sqlite":
-        yield None
-        return
-    with closing(open_writer(url, run=planned.run.run_id, wait=LOCK_SECONDS, say=say)) as writer:
-        yield writer
 
 
 _MOST_READ = 50
@@ -189,7 +166,7 @@ async def _passed_on(stopping: asyncio.Event | None) -> AsyncIterator[asyncio.Ev
 
 @dataclass(kw_only=True)
 class RunExecutor:
-    """Executes a run, in the context of `executor_of`: a `ProgressListener` that counts, and passes everything on.
+    """Executes a run, in the context of `executor_of`.
 
     Attributes:
         planned: the run as it was asked for.
@@ -203,8 +180,6 @@ class RunExecutor:
         detached: this process belongs to no terminal.
         reopens: how many cancellations of the run were known when it was asked for.
         writer: of a SQLite store, open until the actors write; None where others may write, or nothing is left.
-        progress: called for what happens.
-        total: how many cases the run has; None: they are not all read.
     """
 
     planned: RunPlan
@@ -218,20 +193,17 @@ class RunExecutor:
     detached: bool
     reopens: int
     writer: EventStore | None = None
-    progress: ProgressListener = field(default_factory=NoListener)
 
     def __post_init__(self) -> None:
-        self.total = self.checked.total
+        self._state = RunProgress(self.checked.total, self.checked.size)
         self._watch = SpendingWatch(self.store, self.planned.run.run_id, is_new=self.checked.stored.row is None)
         self._started = time.monotonic()
-        self._ended_now = 0
-        self._problems: list[Finished] = []
         self._batches: BatchPlan | None = None
 
     def set_up(self, progress: ProgressListener | None = None, metrics: MetricTotals | None = None) -> None:
         """Set up what executes the run; says where debates run, who receives the cases, what is odd about the panel."""
         planned, run, settings = self.planned, self.planned.run, self.planned.settings
-        self.progress, self._metrics = progress or self.progress, metrics
+        self._state.listener, self._metrics = progress or NoListener(), metrics
         if settings.batch:
             from jury_judge.runs.batch_plan import batch_plan, live_lines, tier_lines
 
@@ -243,7 +215,11 @@ class RunExecutor:
         if planned.loaded.ladder is not None and planned.loaded.ladder.certificate is None:
             self.say("the ladder has no certificate: every case goes through every stage, to be calibrated on")
         self._sealing = sealing = None if settings.seal_key is None else self._sealed_by(settings.seal_key)
-        self.in_process = in_process = self._place()
+        if self.in_process is None and not settings.batch:
+            self.in_process, line = in_process_for(self.checked.expected, self.checked.read)
+            if self.checked.left:
+                self.say(line)
+        self.in_process = in_process = settings.batch or bool(self.in_process)
         if self.writer is not None and not in_process:
             self.writer.close()  # the writer is an actor's process
         is_new = self.checked.stored.row is None
@@ -253,12 +229,23 @@ class RunExecutor:
             self.url,
             self.say,
             environ=planned.environ,
-            runtime=_placed(planned, in_process=in_process),
+            runtime=RuntimeSettings(
+                in_process=in_process,
+                ray=not in_process,
+                ray_address=settings.ray_address,
+                ray_open_cluster=settings.ray_open_cluster,
+                replicas=settings.replicas,
+                coordinators=settings.coordinators,
+                simulate=settings.simulate,
+            ),
             budget=Budget.under(bounds, self.prices),
             writing=Writing(name=run.run_id, lock_wait=LOCK_SECONDS, patience=settings.store_patience, sealing=sealing),
             observation=Observation(say=self.say, metrics=metrics, otel=settings.otel),
         )
-        self._allowance = self._bounded(bounds)
+        self._allowance = None
+        if bounds.bounds.bounded:
+            endpoints = planned.loaded.endpoints
+            self._allowance = Allowance(bounds, self.store, prices=self.prices, endpoints=endpoints, on=self.today)
         self._supervision = RunSupervision(
             self.url, run.run_id, detached=self.detached, reopens=self.reopens, say=self.say
         )
@@ -287,7 +274,7 @@ class RunExecutor:
         on_chunk: Callable[[Chunk], None] | None = None,
         on_spending: Callable[[Spending], None] | None = None,
     ) -> AsyncGenerator[Line, None]:
-        """Run the debates that are left; yields the lines of all, in the order of the cases. See `execute_run`.
+        """Run the debates that are left; yields the lines of all, in the order of the cases. See `RunExecution`.
 
         Args:
             stopping: once set, no new debate begins; those that run are finished.
@@ -295,28 +282,27 @@ class RunExecutor:
             on_spending: called every few seconds with what was spent in this session.
         """
         async with self._spending_shown(on_spending), self._actors, _passed_on(stopping) as ending:
-            lines = execute_run(
-                self.planned.run,
-                self.checked,
-                self.store,
-                self._actors,
-                progress=self,
+            execution = RunExecution(
+                run=self.planned.run,
+                checked=self.checked,
+                store=self.store,
+                actors=self._actors,
+                state=self._state,
                 stopping=ending,
-                problems=self._problems,
                 on_chunk=on_chunk,
                 store_patience=self.planned.settings.store_patience,
                 allowance=self._allowance,
                 driving=drive if self._batches is None else self._waves(self._batches, ending, stopping),
                 supervision=self._supervision,
             )
-            async with aclosing(lines):
+            async with aclosing(execution.lines()) as lines:
                 async for line in lines:
                     yield line
 
     def _waves(self, batches: "BatchPlan", stopping: asyncio.Event, by_person: asyncio.Event | None) -> Driving:
         """Calls go through batches where a provider has any; debates that wait at the end yield no line."""
         from jury_judge.runs.wave_driving import WaveDriving
-        from jury_judge.runs.wave_metrics import WaveMetrics
+        from jury_judge.stores.open_batches import WaveMetrics
 
         effects = Effects()
         return WaveDriving(
@@ -383,10 +369,10 @@ class RunExecutor:
             failed = self._failed()
         return RunOutcome(
             interrupted,
-            self._problems,
-            self.total,
+            self._state.problems,
+            self._state.total,
             self.checked.ended,
-            self._ended_now,
+            self._state.ended,
             seconds,
             spent,
             whole,
@@ -401,7 +387,7 @@ class RunExecutor:
 
     def _failed(self) -> tuple[str, ...]:
         """How calls failed of debates that a provider stopped; of many debates, those of the first."""
-        stopped = [one.debate_id for one in self._problems if _is_of_a_provider(one.problem)]
+        stopped = [one.debate_id for one in self._state.problems if _is_of_a_provider(one.problem)]
         histories = self.store.histories(stopped[:_MOST_READ])
         return tuple(map(str, failed_calls((one.exchanges, one.texts) for one in histories)))
 
@@ -409,44 +395,10 @@ class RunExecutor:
         allowance = self._allowance
         if allowance is None:
             return None
-        halted = any(stop_cause(one) == "budget" for one in self._problems)
+        halted = any(stop_cause(one) == "budget" for one in self._state.problems)
         if not (allowance.short or halted):
             return None
-        return allowance.rest(None if self.total is None else self.total - lines)
-
-    def begin(self, total: int | None, stored: int) -> None:
-        """See `ProgressListener`."""
-        self.progress.begin(total, stored)
-
-    def total_known(self, total: int) -> None:
-        """See `ProgressListener`."""
-        self.total = total
-        self.progress.total_known(total)
-
-    def goes_on(self, stage: int) -> None:
-        """See `ProgressListener`."""
-        self.progress.goes_on(stage)
-
-    def ended(self, finished: Finished) -> None:
-        """See `ProgressListener`."""
-        self._ended_now += finished.problem is None
-        self.progress.ended(finished)
-
-    def _place(self) -> bool:
-        if self.planned.settings.batch:
-            return True
-        if self.in_process is not None:
-            return self.in_process
-        chosen, line = in_process_for(self.checked.expected, self.checked.read)
-        if self.checked.left:
-            self.say(line)
-        return chosen
-
-    def _bounded(self, bounds: Ceiling) -> Allowance | None:
-        if not bounds.bounds.bounded:
-            return None
-        endpoints = self.planned.loaded.endpoints
-        return Allowance(bounds, self.store, prices=self.prices, endpoints=endpoints, on=self.today)
+        return allowance.rest(None if self._state.total is None else self._state.total - lines)
 
     def _sealed_by(self, seal_key: Path) -> "Sealing":
         from jury_judge.seals.key_files import signer
@@ -461,20 +413,6 @@ class RunExecutor:
             say=lambda line: self.say(line.removeprefix(_SAID)),
         )
         return Sealing(Sealer(store, key, Effects().clock, last), settings.seal_every, self.say)
-
-
-def _placed(planned: RunPlan, *, in_process: bool) -> RuntimeSettings:
-    """Where debates run, chosen."""
-    settings = planned.settings
-    return RuntimeSettings(
-        in_process=in_process,
-        ray=not in_process,
-        ray_address=settings.ray_address,
-        ray_open_cluster=settings.ray_open_cluster,
-        replicas=settings.replicas,
-        coordinators=settings.coordinators,
-        simulate=settings.simulate,
-    )
 
 
 async def judge_run(

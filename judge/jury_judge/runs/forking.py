@@ -18,10 +18,10 @@ from jury_events.ids import debate_stream
 from jury_events.parts import SALT_BYTES
 from jury_judge.errors import BranchTaken
 from jury_judge.feed import Feed
-from jury_judge.panels.any_panel import changed_panel
 from jury_judge.panels.files import LoadedPanel, load_panel, windowed
+from jury_judge.panels.ladders import changed_panel
 from jury_judge.runs.executor import LOCK_SECONDS
-from jury_judge.runs.panel_actors import Observation, PanelActors, Writing, announced_actors, is_simulated
+from jury_judge.runs.panel_actors import Observation, PanelActors, Writing, announced_actors
 from jury_judge.settings.run import ForkSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.stores.stores import Say
@@ -146,7 +146,7 @@ def prepared_fork(
             writing=Writing(name=fork.debate_id, lock_wait=LOCK_SECONDS),
             observation=Observation(say=say),
         )
-        yield PreparedFork(fork, actors, store, simulated=is_simulated(loaded))
+        yield PreparedFork(fork, actors, store, simulated=loaded.is_simulated)
 
 
 @dataclass(frozen=True)

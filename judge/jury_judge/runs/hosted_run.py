@@ -22,13 +22,12 @@ from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.budget import Allowance, ceiling
 from jury_judge.runs.callbacks import Callbacks, OnEvent
 from jury_judge.runs.case_stages import latest_stage
-from jury_judge.runs.execution import execute_run
+from jury_judge.runs.execution import RunExecution
 from jury_judge.runs.executor import LOCK_SECONDS
 from jury_judge.runs.panel_actors import Observation, PanelActors, Writing, announced_actors
 from jury_judge.runs.plan import OneCase, RunPlan
 from jury_judge.runs.preflight import preflight
-from jury_judge.runs.progress import NoListener
-from jury_judge.runs.run import Run
+from jury_judge.runs.run import Run, RunProgress
 from jury_judge.runs.shared_context import SharedContext
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.settings.jury import Budget, RuntimeSettings
@@ -114,29 +113,28 @@ class _Session:
     async def judge(self, run: Run, on_event: OnEvent | None) -> None:
         """Judge the one case of `run`, which is a part of the run; raises as `HostedRun.judge`."""
         while True:
-            ended, problems = self._ended, list[Finished]()
+            ended = self._ended
             supervision = RunSupervision(self._actors.config.store_url, run.run_id, say=self._say)
             checked = await asyncio.to_thread(preflight, run, self._store, seconds=None)
-            judged = execute_run(
-                run,
-                checked,
-                self._store,
-                self._actors,
-                progress=NoListener(),
-                stopping=asyncio.Event(),
-                problems=problems,
+            state = RunProgress(checked.total, checked.size)
+            execution = RunExecution(
+                run=run,
+                checked=checked,
+                store=self._store,
+                actors=self._actors,
+                state=state,
                 store_patience=self._settings.store_patience,
                 allowance=self._allowance,
                 driving=drive if on_event is None else self._called_back(on_event).drive,
                 supervision=supervision,
             )
             try:
-                async with aclosing(judged):
+                async with aclosing(execution.lines()) as judged:
                     lines = [line async for line in judged]
             finally:
                 self._ended.set()
                 self._ended = asyncio.Event()
-            self._check(problems, supervision)
+            self._check(state.problems, supervision)
             if lines or not (await asyncio.to_thread(preflight, run, self._store, seconds=None)).left:
                 return
             if self._allowance is None or self._allowance.short:

@@ -6,15 +6,16 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
-from typing import Self
+from itertools import starmap
 
 from jury_actors.clerk import ClerkInterface
 from jury_actors.debate_process import opening_of
 from jury_actors.effects import Effects
 from jury_actors.messages import Job
 from jury_cases.case_outlines import batches
-from jury_debate.calibrated import judged_by, prompts_digest
+from jury_debate.calibrated import judged_by
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.rules import SECRET_BYTES
 from jury_events.codec import RunEvent, encode
@@ -39,8 +40,7 @@ from jury_events.run_facts import ListedOpening, RunFacts, page_digest
 from jury_judge.errors import RunRefused
 from jury_judge.panels.files import Ladder
 from jury_judge.runs.cancelling import RunLog, requester
-from jury_judge.runs.case_jobs import CaseJobs
-from jury_judge.runs.run import Run
+from jury_judge.runs.run import Run, RunProgress
 from jury_providers.endpoints import Endpoint
 from jury_store.appends import first_refusal
 from jury_store.debate_rows import DebateFilter
@@ -52,58 +52,6 @@ MOST_AHEAD = 1024
 
 MOST_BYTES = 64 * 1024 * 1024
 """Bytes of their cases; one debate is always listed."""
-
-
-class ListedJobs:
-    """A bounded queue; iterating ends once `close` was called and everything was taken, or once `stop` was."""
-
-    def __init__(self) -> None:
-        self._jobs: deque[Job] = deque()
-        self._bytes = 0
-        self._closed = self._stopped = False
-        self._error: Exception | None = None
-        self._changed = threading.Condition()
-
-    def wait_for_room(self) -> bool:
-        """Wait until more may be listed; False where nobody takes jobs any more."""
-        with self._changed:
-            while not self._stopped and self._jobs and (len(self._jobs) >= MOST_AHEAD or self._bytes >= MOST_BYTES):
-                self._changed.wait()
-            return not self._stopped
-
-    def put(self, jobs: list[Job]) -> None:
-        """Add jobs whose debates are opened."""
-        with self._changed:
-            for job in jobs:
-                self._jobs.append(job)
-                self._bytes += len(job.case)
-            self._changed.notify_all()
-
-    def close(self, error: Exception | None = None) -> None:
-        """No more jobs come; `error` is raised after those that are there."""
-        with self._changed:
-            self._closed, self._error = True, error
-            self._changed.notify_all()
-
-    def stop(self) -> None:
-        """Nobody takes jobs any more."""
-        with self._changed:
-            self._stopped = True
-            self._changed.notify_all()
-
-    def __iter__(self) -> Iterator[Job]:
-        while True:
-            with self._changed:
-                while not (self._jobs or self._closed or self._stopped):
-                    self._changed.wait()
-                if self._stopped or not self._jobs:
-                    break
-                job = self._jobs.popleft()
-                self._bytes -= len(job.case)
-                self._changed.notify_all()
-            yield job
-        if self._error is not None and not self._stopped:
-            raise self._error
 
 
 _MOST_OF_PAGE = 128
@@ -124,47 +72,35 @@ class CaseLister:
         run: the input.
         store: open for reading.
         clerk: writes the log.
-        loop: of the clerk.
+        state: of the run: how many debates it is to have, once every case was counted, and whether all could be read.
         stopping: once set, no new debate begins.
-        readable: whether every case so far could be read.
-        size: how many debates the run is to have, once every case was counted.
+        budget: what the run may spend.
         by: who asks for the run.
-        budget: what it may spend.
         log: of the run, where its stream is read already.
+        loop: of the clerk.
+        exhausted: whether every case that was given is listed; all that the run is to have are where it is `whole`.
     """
 
     run: Run
     store: EventStore
     clerk: ClerkInterface
-    loop: asyncio.AbstractEventLoop
+    state: RunProgress
     stopping: asyncio.Event
-    readable: Callable[[], bool]
-    size: Callable[[], int | None]
-    by: str
     budget: RunBudget = field(default_factory=RunBudget)
+    by: str = field(default_factory=requester)
     effects: Effects = field(default_factory=Effects)
     log: RunLog | None = None
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
     exhausted: bool = False
-    """Whether every case that was given is listed; all that the run is to have are where it is `whole`."""
-
-    @classmethod
-    def of(cls, jobs: CaseJobs, clerk: ClerkInterface, budget: RunBudget) -> Self:
-        """The lister of the cases of a call, in the loop of its clerk."""
-        return cls(
-            run=jobs.run,
-            store=jobs.store,
-            clerk=clerk,
-            loop=asyncio.get_running_loop(),
-            stopping=jobs.stopping,
-            readable=lambda: jobs.state.unreadable is None,
-            size=jobs.size,
-            by=requester(),
-            budget=budget,
-        )
 
     def __post_init__(self) -> None:
         self._log = self.log or RunLog(self.store, self.run.run_id)
         self._stream = run_stream(self.run.run_id)
+        self._ahead: deque[Job] = deque()
+        self._bytes = 0
+        self._over = self._left = False
+        self._error: Exception | None = None
+        self._changed = threading.Condition()
 
     def listed(self, jobs: Iterator[Job]) -> Iterator[Job]:
         """The same jobs, once their debates are opened: a thread lists ahead of those that begin.
@@ -172,35 +108,54 @@ class CaseLister:
         Pages grow, so that the first job does not wait for others. Once the run is stopping, nothing more is listed,
         and what is listed waits.
         """
-        ahead = ListedJobs()
-        threading.Thread(target=self._list, args=(jobs, ahead), name="lister", daemon=True).start()
+        threading.Thread(target=self._list, args=(jobs,), name="lister", daemon=True).start()
         try:
-            for job in ahead:
+            while True:
+                with self._changed:
+                    while not (self._ahead or self._over):
+                        self._changed.wait()
+                    if not self._ahead:
+                        break
+                    job = self._ahead.popleft()
+                    self._bytes -= len(job.case)
+                    self._changed.notify_all()
                 if self.stopping.is_set():
                     return
                 yield job
         finally:
-            ahead.stop()
+            with self._changed:
+                self._left = True
+                self._changed.notify_all()
+        if self._error is not None:
+            raise self._error
 
-    def _list(self, jobs: Iterator[Job], ahead: ListedJobs) -> None:
-        error: Exception | None = None
+    def _list(self, jobs: Iterator[Job]) -> None:
         try:
             self._write(self._budget_changed)
             for page in batches(jobs, lambda job: len(job.case), first=1, most=_MOST_OF_PAGE):
-                if not ahead.wait_for_room():
+                with self._changed:
+                    while not self._left and (len(self._ahead) >= MOST_AHEAD or self._bytes >= MOST_BYTES):
+                        self._changed.wait()
+                if self._left:
                     return
                 of_stages: dict[bool, list[Job]] = {}
                 for job in page:
                     of_stages.setdefault(job.stage is not None and job.stage.number > 1, []).append(job)
                 for later, found in sorted(of_stages.items()):
-                    ahead.put(self.page(found, later=later))
-            self.exhausted = not self.stopping.is_set() and self.readable()
+                    opened = self.page(found, later=later)
+                    with self._changed:
+                        self._ahead += opened
+                        self._bytes += sum(len(job.case) for job in opened)
+                        self._changed.notify_all()
+            self.exhausted = not self.stopping.is_set() and self.state.unreadable is None
             if self.exhausted and self.run.whole:
                 self._write(self._list_completed)
         except Exception as failed:  # noqa: BLE001  (who draws the jobs gets it)
-            error = failed
+            self._error = failed
         finally:
-            ahead.close(error)
+            with self._changed:
+                self._over = True
+                self._changed.notify_all()
 
     def ended(self, epoch: int) -> None:
         """Record the figures of the run, unless something of it is left, or nothing was listed since its last end.
@@ -235,8 +190,9 @@ class CaseLister:
         if not jobs:
             return []
         for _ in range(_ATTEMPTS):
-            there = self.store.heads([debate_stream(job.debate_id) for job in jobs])
-            opened = {job.debate_id: self._opened(job) for job in jobs if debate_stream(job.debate_id) not in there}
+            streams = {debate_stream(job.debate_id): job for job in jobs}
+            there = self.store.heads(list(streams))
+            opened = {job.debate_id: self._opened(job) for stream, job in streams.items() if stream not in there}
             with self.run.listing:
                 if not opened or self._store_page(list(opened.values()), later=later):
                     return [job._replace(known=opened.get(job.debate_id)) for job in jobs]
@@ -247,18 +203,22 @@ class CaseLister:
         """Store openings with their page; False where another process stored one of them meanwhile."""
         facts = self._log.look()
         listed, version_before = (0, 0) if facts is None else (facts.listed, facts.version)
+        first = [] if facts is not None else [Append(self._stream, (self._encoded(self._run_opened()),), 0)]
+        openings, lines = [], []
+        for one in opened:
+            (stored,) = one.stored_events
+            parts = tuple(one.parts.values())
+            new = NewEvent(stored.event_id, stored.type, stored.schema, stored.recorded_at, stored.body, parts)
+            openings.append(Append(stored.stream, (new,), expected_version=0, epoch=_NO_EPOCH))
+            lines.append(ListedOpening(one.debate_id, stored.hash))
         page = CasesListed(
             number=1 if facts is None else facts.pages + 1,
             first=listed + 1,
             debates=len(opened),
             later=later,
-            cases=self.size() if self.run.whole and not later else None,
-            digest=page_digest(listed + 1, (ListedOpening(one.debate_id, one.stored_events[0].hash) for one in opened)),
+            cases=self.state.size if self.run.whole and not later else None,
+            digest=page_digest(listed + 1, lines),
         )
-        first = [] if facts is not None else [Append(self._stream, (self._encoded(self._run_opened()),), 0)]
-        openings = [
-            Append(debate_stream(one.debate_id), (_as_new(one),), expected_version=0, epoch=_NO_EPOCH) for one in opened
-        ]
         last = Append(self._stream, (self._encoded(page),), version_before + len(first))
         replaced = self._replaced(opened) if self.run.replacing else []
         refusal = first_refusal(self._recorded([*first, *replaced, *openings, last]))
@@ -299,7 +259,7 @@ class CaseLister:
     def _list_completed(self, facts: RunFacts) -> ListCompleted | None:
         if facts.complete:
             return None
-        size = self.size()
+        size = self.state.size
         return ListCompleted(
             number=facts.completions + 1, debates=facts.listed, cases=facts.listed if size is None else size
         )
@@ -310,7 +270,7 @@ class CaseLister:
         return BudgetChanged(number=facts.budgets + 1, budget=self.budget, by=self.by)
 
     def _opened(self, job: Job) -> DebateHistory:
-        pen = PartBuffer(lambda: self.effects.entropy(SALT_BYTES))
+        pen = PartBuffer(partial(self.effects.entropy, SALT_BYTES))
         opened = opening_of(job, self.effects.entropy(SECRET_BYTES), pen)
         new = encode(opened, recorded_at=self.effects.clock(), parts=pen.take())
         stream = debate_stream(job.debate_id)
@@ -335,8 +295,8 @@ class CaseLister:
             run_id=run.run_id,
             panel=resolved.panel,
             prompts=resolved.prompts,
-            custom=_custom(resolved),
-            endpoints=tuple(_endpoint(name, one) for name, one in sorted(run.endpoints.items())),
+            custom=resolved.custom,
+            endpoints=tuple(starmap(_endpoint, sorted(run.endpoints.items()))),
             ladder=None if run.ladder is None else _ladder(run.ladder),
             repeats=run.repeats,
             budget=self.budget,
@@ -375,20 +335,11 @@ def _ladder(ladder: Ladder) -> RunLadder:
         digest=ladder.digest,
         certificate=ladder.certificate,
         audit=ladder.audit,
-        further=tuple(RunStage(panel=one.panel, prompts=one.prompts, custom=_custom(one)) for one in further),
+        further=tuple(RunStage(panel=one.panel, prompts=one.prompts, custom=one.custom) for one in further),
     )
-
-
-def _custom(resolved: ResolvedPanel) -> str:
-    return prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
 
 
 def is_judged_by(opened: RunOpened, resolved: ResolvedPanel) -> bool:
     """Whether a run without a ladder was opened with this panel and these prompts."""
-    ours = judged_by(resolved.panel, _custom(resolved))
+    ours = judged_by(resolved.panel, resolved.custom)
     return opened.ladder is None and judged_by(opened.panel, opened.custom) == ours
-
-
-def _as_new(history: DebateHistory) -> NewEvent:
-    (one,) = history.stored_events
-    return NewEvent(one.event_id, one.type, one.schema, one.recorded_at, one.body, tuple(history.parts.values()))

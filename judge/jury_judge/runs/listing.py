@@ -12,18 +12,16 @@ from jury_actors.store_retry import StoreRetry
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.case import Case
 from jury_events.ids import debate_stream, run_stream
-from jury_events.run_events import RunBudget
 from jury_events.run_facts import RunFacts, run_facts
 from jury_judge.errors import OtherCase, RunRefused, SettingsRefused
-from jury_judge.runs.cancelling import RunLog, requester
-from jury_judge.runs.case_jobs import CaseJobs
+from jury_judge.runs.cancelling import RunLog
 from jury_judge.runs.case_stages import first_place
-from jury_judge.runs.cases_once import CasesOnce, no_case, read_once
+from jury_judge.runs.cases_once import CasesOnce, no_case
+from jury_judge.runs.execution import CaseJobs
 from jury_judge.runs.executor import LOCK_SECONDS, RunExecutor
 from jury_judge.runs.lister import CaseLister, is_judged_by
 from jury_judge.runs.preflight import is_over, preflight
-from jury_judge.runs.progress import NoListener, RunProgress, moves
-from jury_judge.runs.run import Run
+from jury_judge.runs.run import Run, RunProgress
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.stores.stores import open_writer
 from jury_store.event_store import EventStore
@@ -42,19 +40,9 @@ async def list_cases(run: Run, store: EventStore, clerk: Callable[[], Awaitable[
     is_open = facts is None or facts.cancelled_by is not None or (run.whole and not facts.complete)
     if len(listed) == len(jobs) and not is_open:
         return
-    by, writer = requester(), await clerk()
-    await log.reopen(writer, by)
-    lister = CaseLister(
-        run=run,
-        store=store,
-        clerk=writer,
-        loop=asyncio.get_running_loop(),
-        stopping=asyncio.Event(),
-        readable=lambda: True,
-        size=lambda: size,
-        by=by,
-        log=log,
-    )
+    writer, state = await clerk(), RunProgress(len(jobs), size)
+    lister = CaseLister(run=run, store=store, clerk=writer, state=state, stopping=asyncio.Event(), log=log)
+    await log.reopen(writer, lister.by)
     opened = await asyncio.to_thread(lambda: sum(job.known is not None for job in lister.listed(iter(jobs))))
     if opened + len(listed) < len(jobs):  # another process listed some of them meanwhile, perhaps over other cases
         await asyncio.to_thread(_checked, run, store, log)
@@ -93,16 +81,16 @@ def _new_jobs(run: Run, store: EventStore, facts: RunFacts | None) -> list[Job] 
         return None
     if facts is None and store.run(run.run_id) is not None:
         return None
-    jobs = list(_jobs(run, CasesOnce(run, passes=False, keeps=False), run.resolved))
+    jobs = list(_jobs(run, CasesOnce(run, None), run.resolved))
     return None if store.heads([debate_stream(job.debate_id) for job in jobs]) else jobs
 
 
 def _jobs(run: Run, cases: CasesOnce, resolved: ResolvedPanel) -> Iterator[Job]:
     context, place = RunContext(run.run_id, resolved, pictures=run.pictures), first_place(run.ladder)
-    for found in cases.taken(no_case, lambda _case: True):
+    for found in cases.taken(no_case):
         assert found.content is not None, "the case was read"
         for debate in run.debate_ids(found.case_id):
-            yield Job(debate, found.content, context, found.submission_id, stage=place)
+            yield Job(debate, found.content, context, run.submission_id, stage=place)
 
 
 def _check_submitted(run: Run, facts: RunFacts | None) -> None:
@@ -143,35 +131,18 @@ async def list_run(executor: RunExecutor, stopping: asyncio.Event) -> ListingOut
     )
     with closing(Clerk(writer, StoreRetry(settings.store_patience))) as clerk:
         async with supervision.around(Runtime((), clerk), executor.store, stopping):
-            found = await _listed_by(executor, clerk, stopping, settings.bounds)
-        if found is not None:
-            raise found
+            state = RunProgress(executor.checked.total, executor.checked.size)
+            jobs = CaseJobs(run=run, checked=executor.checked, store=executor.store, state=state, stopping=stopping)
+            lister = CaseLister(
+                run=run, store=executor.store, clerk=clerk, state=state, stopping=stopping, budget=settings.bounds
+            )
+            await asyncio.to_thread(lambda: sum(1 for _ in lister.listed(iter(jobs))))
+        if state.unreadable is not None:
+            raise state.unreadable
     after = _listed(executor)
     if after is None:
         raise SettingsRefused(f"run {run.run_id} has no case: nothing was listed")
     return after._replace(now=after.listed - (0 if before is None else before.listed))
-
-
-async def _listed_by(
-    executor: RunExecutor, clerk: ClerkInterface, stopping: asyncio.Event, bounds: RunBudget
-) -> Exception | None:
-    """List what is not listed; returns why cases after the last one cannot be read."""
-    run, checked = executor.planned.run, executor.checked
-    state = RunProgress(moved=moves(asyncio.Event()))
-    jobs = CaseJobs(
-        run=run,
-        watched=False,
-        checked=checked,
-        state=state,
-        stopping=stopping,
-        store=executor.store,
-        read=read_once,
-        progress=NoListener(),
-        begun_first=False,
-    )
-    lister = CaseLister.of(jobs, clerk, bounds)
-    await asyncio.to_thread(lambda: sum(1 for _ in lister.listed(iter(jobs))))
-    return state.unreadable
 
 
 def _listed(executor: RunExecutor) -> ListingOutcome | None:

@@ -26,7 +26,7 @@ from jury_judge.errors import JuryClosed
 from jury_judge.panels.files import LoadedPanel, key_lines, panel_warnings, recipient_lines, same_model_warnings
 from jury_judge.settings.jury import Budget, RuntimeSettings
 from jury_judge.stores.stores import Say, open_writer
-from jury_providers.registry import SIMULATED, check_models
+from jury_providers.registry import check_models
 from jury_store.event_store import EventStore
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class PanelActors(RuntimePool):
         prices, today = budget.price_list(environ).at_clouds(loaded.endpoints), datetime.now(UTC).date()
         for one in loaded.panels:
             check_models(one, loaded.endpoints)
-            budget.check_priced(one.models, prices, today)
+        budget.check_priced(loaded.models, prices, today)
         lines, warnings = (*loaded.outside, *key_lines(loaded, os.environ)), panel_warnings(loaded, today)
         # What nobody is there to hear is logged once.
         for line in (*lines, *(warnings if observation.say is None else (f"warning: {one}" for one in warnings))):
@@ -339,7 +339,7 @@ def announced_actors(
         runtime: where debates run. On a cluster calls are made on its machines, whose environment has the base URLs.
         options: see `PanelActors`.
     """
-    if not is_simulated(loaded):
+    if not loaded.is_simulated:
         for line in recipient_lines(loaded, None if runtime.ray_address else os.environ):
             say(line)
     if loaded.signed_by is not None:
@@ -348,11 +348,6 @@ def announced_actors(
     for warning in same_model_warnings(loaded):
         say(f"warning: {warning}")
     return actors
-
-
-def is_simulated(loaded: LoadedPanel) -> bool:
-    """Whether no model is called: every juror is simulated."""
-    return all(model.startswith(f"{SIMULATED}/") for model in loaded.models)
 
 
 def start_ray(address: str | None, *, open_cluster: bool) -> bool:

@@ -25,7 +25,6 @@ from jury_judge.panels.ladders import load_panel_or_ladder
 from jury_judge.runs.cancelling import cancellations_at
 from jury_judge.runs.case_stages import Again
 from jury_judge.runs.cases_once import recorded_cases
-from jury_judge.runs.panel_actors import is_simulated
 from jury_judge.runs.preflight import PreflightReport, sees_images
 from jury_judge.runs.run import CaseSource, Run, fresh_run_id
 from jury_judge.seals.key_files import read_keys
@@ -128,11 +127,6 @@ class RunPlan:
         return 0 if self.is_new or self.settings.once else cancellations_at(self.store_url, self.run.run_id)
 
     @property
-    def is_simulated(self) -> bool:
-        """Whether no model is called: every juror is simulated."""
-        return is_simulated(self.loaded)
-
-    @property
     def store_url(self) -> str:
         """The store: that of the settings, of the environment, or the default."""
         return load_settings(self.environ, store_url=self.settings.store_url).store_url
@@ -209,10 +203,7 @@ def remarks(planned: RunPlan, checked: PreflightReport) -> Iterator[str]:
     more = "" if checked.total is not None else " (of the cases read so far; jury cases --summary reads them all)"
     yield from checked.changed.lines()
     yield from checked.families.lines()
-    if checked.fit.too_long is not None:
-        yield f"warning: {checked.fit.too_long}{more}"
-    if checked.fit.not_whole is not None:
-        yield f"{checked.fit.not_whole}{more}"
+    yield from checked.fit.lines("warning: ", more)
 
 
 def closing_remarks(planned: RunPlan, checked: PreflightReport, *, whole: bool) -> Iterator[str]:

@@ -4,8 +4,7 @@ The text and the label of a case are recorded when its debate opens, so that wha
 """
 
 import time
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -14,17 +13,14 @@ from jury_cases.omissions import OmissionReport
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described
 from jury_events.case import Case
-from jury_events.ids import debate_stream
 from jury_events.panel import Panel
 from jury_events.parts import part_digest
 from jury_events.stages import StagePlace
 from jury_events.text import pluralize, visible_line
 from jury_judge.errors import OtherCase, RunRefused
-from jury_judge.panels.own_family import OwnFamilies
-from jury_judge.runs.case_fit import CaseFit
+from jury_judge.runs.case_fit import CaseFit, OwnFamilies
 from jury_judge.runs.cases_once import CasesOnce, RecordedDebates, no_case
-from jury_judge.runs.progress import DebateOrder
-from jury_judge.runs.run import Run
+from jury_judge.runs.run import DebateOrder, Run
 from jury_judge.stores.debates import compared_panel, opening_of
 from jury_judge.stores.open_batches import (
     check_adopted,
@@ -34,14 +30,11 @@ from jury_judge.stores.open_batches import (
     not_set_aside,
     open_batches,
 )
-from jury_judge.stores.stores import open_or_create
 from jury_providers.endpoints import Endpoints
-from jury_providers.registry import NO_ENDPOINTS, check_models
+from jury_providers.registry import NO_ENDPOINTS
 from jury_store.debate_rows import CaseRow, DebateFilter, RunRow
-from jury_store.errors import StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.list_order import OLDEST
-from jury_store.opening import open_store
 from jury_store.seals.keys import PublicKey
 
 PREFLIGHT_SECONDS = 3.0
@@ -211,22 +204,24 @@ def preflight(
         fit=CaseFit(run.resolved, endpoints, run.operator_policy),
         families=OwnFamilies(run.resolved.panel),
         stored=stored,
-        cases=CasesOnce(run, passes=there is not None, keeps=judged) if before is None else before.cases,
+        cases=CasesOnce(run, there, judged=judged) if before is None else before.cases,
     )
     read = known = ended = 0
-    found = report.cases.ahead(no_case, lambda case: judged and records_wanted(run, there, case))
+    found = report.cases.ahead(no_case)
     for batch in batches(found, most=1 if there is None else BUILT):
-        index.load([one.case_id for one in batch])
-        for case in (one.case for one in batch):
+        if there is not None:
+            index.load([one.case_id for one in batch])
+        for one in batch:
+            case = one.case
             report.omissions.add(case)
             report.fit.add(case)
             report.families.add(case)
             for debate in run.debate_ids(case):
                 read += 1
-                row = index.row(debate)
-                if there is not None and row is not None:
+                row = None if (recorded := index.found.get(debate)) is None else recorded.row
+                if there is not None and recorded is not None and row is not None:
                     known += 1
-                    ended += index.is_over(debate)
+                    ended += recorded.over
                     check_case(run, case, run.counts(debate), row, there, changed=report.changed)
             if seconds is not None and time.monotonic() > until:
                 before_this = 0 if stored.row is None else stored.row.ended - len(run.replacing)
@@ -254,45 +249,6 @@ def _stored(run: Run, store: EventStore) -> StoredRun:
     return found._replace(opened=opened, beyond=beyond, prompts=_recorded_prompts(run, store))
 
 
-@contextmanager
-def preflighted(
-    run: Run,
-    store_url: str,
-    endpoints: Endpoints,
-    environ: Mapping[str, str] | None,
-    *,
-    seconds: float | None = PREFLIGHT_SECONDS,
-) -> Iterator[tuple[EventStore, PreflightReport]]:
-    """The store, open for reading, and the report of the preflight.
-
-    A missing store is created after every case could be read: a mistake in them leaves no empty store behind.
-
-    Args:
-        endpoints: where providers are reached.
-        environ: checked for the providers' keys where a debate is left to run; None: the keys are elsewhere.
-        seconds: as for `preflight`.
-    """
-    panel = run.resolved.panel
-    check_models(panel, endpoints)
-    try:
-        store: EventStore = open_store(store_url, write=False)
-    except StoreMissing:
-        checked = preflight(run, None, seconds=seconds, endpoints=endpoints)
-        check_models(panel, endpoints, environ)
-        store = open_or_create(store_url)
-        try:
-            yield store, checked
-        finally:
-            store.close()
-        return
-    try:
-        checked = preflight(run, store, seconds=seconds, endpoints=endpoints)
-        check_models(panel, endpoints, environ if checked.left else None)
-        yield store, checked
-    finally:
-        store.close()
-
-
 def sees_images(panel: Panel) -> bool:
     """Whether a juror or the final judge is sent pictures."""
     return any(place.images for place in panel.seats_and_judge)
@@ -300,11 +256,9 @@ def sees_images(panel: Panel) -> bool:
 
 def omission_report(panel: Panel) -> OmissionReport:
     """An empty report of what the jurors of a panel are not shown."""
-    blind = [seat.juror_id for seat in panel.seats if not seat.images]
-    judge = panel.final.judge
-    return OmissionReport(
-        images_seen=sees_images(panel), blind=[*blind, *(["the final judge"] if judge and not judge.images else [])]
-    )
+    places = panel.seats_and_judge
+    blind = [getattr(place, "juror_id", "the final judge") for place in places if not place.images]
+    return OmissionReport(images_seen=len(blind) < len(places), blind=blind)
 
 
 def is_over(
@@ -372,17 +326,6 @@ def check_case(run: Run, case: Case, debate: str, row: CaseRow, store: EventStor
             f"{case.case_id!r}; give the run another --run id, or the case its old content"
         )
     changed.add_text(case)
-
-
-def records_wanted(run: Run, store: EventStore | None, case: Case) -> bool:
-    """Whether the records behind the URIs of a case are needed: a debate of it is new.
-
-    `store`: None where it has no debate of the run.
-    """
-    if store is None or (case.security_gate_uri is None and case.agent_card_uri is None):
-        return True
-    debates = [debate_stream(one) for one in run.debate_ids(case)]
-    return len(store.heads(debates)) < len(debates)
 
 
 def _other_ladder(recorded: StagePlace | None, now: str | None) -> str | None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from jury_debate.calibrated import prompts_digest
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import recorded_panel
 from jury_events.debate_history import DebateHistory
@@ -95,7 +94,7 @@ def own_panel(facts: RunFacts, first: DebateHistory) -> LoadedPanel:
     further = []
     for stage in ladder.further:
         resolved = ResolvedPanel(stage.panel, {}, None, stage.prompts)
-        if stage.custom != prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts):
+        if stage.custom != resolved.custom:
             raise _needs_its_panel(opened.run_id, "the prompts of a later stage")
         further.append(LoadedPanel(resolved, endpoints))
     return first_of(Ladder(ladder.digest, (loaded, *further), ladder.audit, ladder.certificate))

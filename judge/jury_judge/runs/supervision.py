@@ -112,7 +112,7 @@ class StatusFile:
         """
         fields = {**holder_fields(since=moment(began), detached=detached), "began": began}
         with suppress(OSError, ActorError):
-            locked = LockedFile.take(_path(store_url, run_id), json.dumps(fields).encode())
+            locked = LockedFile.take(run_file(status_folder(store_url), run_id), json.dumps(fields).encode())
             return None if locked is None else cls(locked, fields)
         return None
 
@@ -132,7 +132,7 @@ class StatusFile:
 def read_status(store_url: str, run_id: str) -> RunStatus | None:
     """What the process that executes a run wrote down; None where there is none on this machine."""
     with suppress(ActorError, ValueError, KeyError, TypeError):  # no folder, or what a later release writes
-        found = json.loads(read_locked(_path(store_url, run_id)) or b"")
+        found = json.loads(read_locked(run_file(status_folder(store_url), run_id)) or b"")
         return RunStatus(found["began"], _figures(found) if "at" in found else None)
     return None
 
@@ -145,10 +145,6 @@ def status_folder(store_url: str) -> Path:
 def status_place(store_url: str, run_id: str) -> Path:
     """The file of a run, relative to the folder of a user on any machine, unless it is beside the store."""
     return run_file(_place(store_url), run_id)
-
-
-def _path(store_url: str, run_id: str) -> Path:
-    return run_file(status_folder(store_url), run_id)
 
 
 def _place(store_url: str) -> Path:
@@ -262,7 +258,13 @@ class RunSupervision:
 
     async def _hear(self, log: RunLog, runtime: Runtime, stopping: asyncio.Event, registry: RunRegistry) -> None:
         if self.cancelled_by is None:
-            by = await self._cancelled_in(log, runtime)
+            facts = await asyncio.to_thread(log.look)
+            by = None if facts is None else facts.cancelled_by
+            if facts is not None and by is not None and facts.requests <= self._reopens:
+                # The person knew of that.
+                await log.reopen(runtime.clerk, who := requester())
+                self._say(f"run {self._run_id} was cancelled by {by}; {who} goes on with it")
+                by = None
             if by is None and not self._in_stream:
                 by = await asyncio.to_thread(registry.cancelled_by, self._run_id)
             if by is None:
@@ -273,15 +275,6 @@ class RunSupervision:
         # At every look: a debate may have been submitted meanwhile.
         await runtime.coordinators.cancel(self._run_id, self.cancelled_by)
         await log.cancel(runtime.clerk, self.cancelled_by)
-
-    async def _cancelled_in(self, log: RunLog, runtime: Runtime) -> str | None:
-        """Who cancelled the run, as its stream says; it is reopened where the person knew of that."""
-        facts = await asyncio.to_thread(log.look)
-        if facts is None or facts.cancelled_by is None or facts.requests > self._reopens:
-            return None if facts is None else facts.cancelled_by
-        await log.reopen(runtime.clerk, by := requester())
-        self._say(f"run {self._run_id} was cancelled by {facts.cancelled_by}; {by} goes on with it")
-        return None
 
 
 def _release(taking: "asyncio.Task[StatusFile | None]") -> None:

@@ -17,7 +17,6 @@ from jury_judge.jury import Jury
 from jury_judge.panels.ladders import load_panel_or_ladder
 from jury_judge.reviews.named_tokens import check_token, named_tokens
 from jury_judge.runs.panel_actors import Observation, Writing
-from jury_judge.runs.wave_metrics import StoreBatchMetrics
 from jury_judge.serving.service import Reviewing, Service
 from jury_judge.serving.submissions import MakeJury
 from jury_judge.settings.jury import RuntimeSettings
@@ -25,6 +24,7 @@ from jury_judge.settings.reviewing import RULE, is_reviewer_name
 from jury_judge.settings.serving import ServeSettings
 from jury_judge.settings.store import Sources, load_settings
 from jury_judge.stores.drift_checks import StoreDriftMetrics
+from jury_judge.stores.open_batches import StoreBatchMetrics
 from jury_judge.stores.stores import Say, open_or_create
 from jury_judge.webhooks.deliveries import DeliveryJournal, ReviewDeliveries, deliver
 from jury_judge.webhooks.sender import HOSTS, WEBHOOK_SECRET, WebhookSender, webhook_secret

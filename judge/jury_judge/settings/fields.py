@@ -104,6 +104,13 @@ def _checked_age(text: str) -> str:
 Age = Annotated[str, AfterValidator(_checked_age)]
 """Days, hours or minutes."""
 
+LABELS = Option(
+    help="Human labels that came later: case_id, label, annotator (CSV, JSON, JSONL, Parquet); or reviews: what people "
+    "said in this store. They win over labels in cases; of several annotators the strict plurality counts. Repeatable.",
+    metavar="FILE|reviews",
+)
+"""`--labels`."""
+
 DRIFT_CHECK = Option(
     help="Refuse a panel whose last drift check is older, as 7d or 12h, or found something.",
     group="Decision",

@@ -10,11 +10,10 @@ from pydantic import Field
 from jury_events.verdict import FAIL, PASS, REVIEW
 from jury_judge.errors import SettingsRefused
 from jury_judge.settings.debates import WHERE_OF_CASES, debate_filter
-from jury_judge.settings.fields import DRIFT_CHECK, STORE, Age, Conditions, Names, StoreUrl
+from jury_judge.settings.fields import DRIFT_CHECK, LABELS, STORE, Age, Conditions, Names, StoreUrl
 from jury_judge.settings.statistics import (
     COUNT,
     FILTER,
-    LABELS,
     RESAMPLES,
     REVIEWS,
     SEED,

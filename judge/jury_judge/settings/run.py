@@ -21,6 +21,7 @@ from jury_judge.report_files import check_report_path
 from jury_judge.settings.cases import CaseSettings
 from jury_judge.settings.fields import (
     DRIFT_CHECK,
+    LABELS,
     STORE,
     Age,
     Stored,
@@ -30,7 +31,6 @@ from jury_judge.settings.fields import (
     parted,
 )
 from jury_judge.settings.jury import Budget, PanelSettings, RuntimeSettings
-from jury_judge.settings.statistics import LABELS, TOLERATED
 from jury_judge.settings_model import Option, SettingsModel
 from jury_views.tally import FailCondition, parse_fail_condition
 
@@ -92,7 +92,7 @@ class ReportSettings(SettingsModel):
     def model_post_init(self, context: Any) -> None:
         """Refuse settings that do not go together, or cannot be read."""
         super().model_post_init(context)
-        _ = self.conditions  # whether a name is a label is known when the panel is: `check_conditions`
+        _ = self._parsed(None)  # whether a name is a label is known when the panel is: `check_conditions`
         if self.junit and self.markdown and self.junit.resolve() == self.markdown.resolve():
             raise SettingsRefused("{junit} and {markdown} name the same file")
 
@@ -109,7 +109,7 @@ class ReportSettings(SettingsModel):
         """
         labels = () if scale is None else scale.ids
         _ = self._parsed(labels)
-        known = (*(verdict.value for verdict in Verdict), *labels)
+        known = (*Verdict, *labels)
         for name in self.fail_on:
             if name not in known:
                 shown = visible_line(repr(name), 60)
@@ -119,11 +119,13 @@ class ReportSettings(SettingsModel):
                 )
 
     def _parsed(self, labels: Sequence[str] | None) -> tuple[FailCondition, ...]:
-        try:
-            parsed = [parse_fail_condition(text, labels) for text in self.fail_if]
-        except SettingError as error:
-            raise SettingsRefused(f"{{fail_if}} {escaped(str(error))}", usage=False) from None
-        return tuple(dict.fromkeys((*(FailCondition(one) for one in self.fail_on), *parsed)))
+        found = dict.fromkeys(map(FailCondition, self.fail_on))
+        for text in self.fail_if:
+            try:
+                found[parse_fail_condition(text, labels)] = None
+            except SettingError as error:
+                raise SettingsRefused(f"{{fail_if}} {escaped(str(error))}", usage=False) from None
+        return tuple(found)
 
     @property
     def reports(self) -> bool:
@@ -383,7 +385,7 @@ class ProbeSettings(JudgingSettings):
         Option(
             help="Share of answers without content that a juror may pass before that is a finding.", group="The report"
         ),
-    ] = TOLERATED
+    ] = 0.05
 
     def model_post_init(self, context: Any) -> None:
         """Refuse settings that do not go together."""

@@ -18,8 +18,7 @@ from jury_events.text import visible_line
 from jury_events.unknown_fields import first_error, hint
 from jury_events.yes_or_no import refuse_yes_or_no
 from jury_judge.errors import PanelFileError, SettingsFileError, SettingsRefused
-from jury_judge.panels.document import read_text
-from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
+from jury_judge.panels.document import InvalidYaml, YamlDocument, read_text, read_yaml
 from jury_judge.settings_model import SettingsModel, readable_message
 
 M = TypeVar("M", bound=SettingsModel)

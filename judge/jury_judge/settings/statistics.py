@@ -13,7 +13,7 @@ from jury_cases.containers.sources import is_known
 from jury_events.ids import is_run_id
 from jury_judge.errors import SettingsRefused
 from jury_judge.settings.debates import WHERE, debate_filter
-from jury_judge.settings.fields import STORE, Names, RecordedConditions, StoreUrl, parted
+from jury_judge.settings.fields import LABELS, STORE, Names, RecordedConditions, StoreUrl, parted
 from jury_judge.settings_model import Option, SettingsModel
 from jury_store.debate_rows import DebateFilter
 
@@ -50,9 +50,6 @@ ORDERS = 2000
 RISK = 0.05
 CONFIDENCE = 0.9
 """Of a calibration."""
-TOLERATED = 0.05
-"""Of answers without content, which a juror may pass before that is a finding."""
-
 
 OF_STORES = "Votes of a store"
 _stored = partial(Option, group=OF_STORES)
@@ -71,11 +68,6 @@ VOTES = _filed(
     help="Read votes of files instead of a store: what jury votes wrote, or CSV, JSON, JSONL or Parquet with the "
     "documented columns, or with a .yaml beside that says how it is read. Repeatable.",
     metavar="FILE",
-)
-LABELS = _filed(
-    help="Human labels that came later: case_id, label, annotator (CSV, JSON, JSONL, Parquet); or reviews: what people "
-    "said in this store. They win over labels in cases; of several annotators the strict plurality counts. Repeatable.",
-    metavar="FILE|reviews",
 )
 JUDGES = _filed(
     help="Of files with a row a case: the column of a judge, or a pattern of several, as 'judge_*'. [default: "
@@ -110,7 +102,7 @@ class VoteSources(SettingsModel):
         Names,
         _filed(help="With --votes: the panel is these seats. [default: all]", metavar="A,B,C", typed="text"),
     ] = ()
-    labels: Annotated[tuple[str, ...], LABELS] = ()
+    labels: Annotated[tuple[str, ...], replace(LABELS, group="Votes of files, and labels")] = ()
     read: Annotated[Read | None, READ] = None
     count: Annotated[Count | None, COUNT] = None
     include_simulated: Annotated[bool, SIMULATED] = False

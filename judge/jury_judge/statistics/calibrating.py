@@ -13,7 +13,7 @@ from jury_analysis.calibration import CalibrationOptions, CalibrationReport, cal
 from jury_analysis.ladder_report import LadderOptions, LadderReport, calibrate_ladder
 from jury_analysis.ladder_use import StageBallots
 from jury_analysis.scale import OURS, Scale
-from jury_debate.calibrated import panel_digest, prompts_digest
+from jury_debate.calibrated import panel_digest
 from jury_events.debate_events import DebateOpened
 from jury_events.errors import DebateNotFound, SettingError
 from jury_events.text import visible_line
@@ -134,7 +134,7 @@ def calibrated_panel(store: EventStore, ballots: pa.Table, *, staged: bool = Fal
         panel = CalibratedPanel(
             resolved.panel.name,
             panel_digest(resolved.panel),
-            prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts),
+            resolved.custom,
         )
         if found is not None and panel.panel != found.panel:
             return None

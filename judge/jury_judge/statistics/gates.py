@@ -16,9 +16,8 @@ from jury_cases.votes.words import VerdictWords, parse_words
 from jury_judge.errors import SettingsRefused
 from jury_judge.settings.gate import GateSettings
 from jury_judge.settings.statistics import Count
-from jury_judge.stores.chosen_scale import ChosenScale
+from jury_judge.stores.counted_panels import ChosenScale, effort_lines
 from jury_judge.stores.debates import opening_of
-from jury_judge.stores.seat_efforts import effort_lines
 from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_sources import Votes, counted_words, of_seats, stored_ballots
 from jury_judge.tables.table_files import distinct_scales

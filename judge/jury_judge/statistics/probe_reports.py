@@ -14,8 +14,8 @@ from jury_analysis.vote_matrix import VoteMatrix, by_round, vote_matrix
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.errors import DebateNotFound, EventError
+from jury_events.models import AGENT_MODEL
 from jury_events.panel import Marking, Panel
-from jury_judge.panels.own_family import AGENT_MODEL
 from jury_judge.probes.twins import (
     INJECTION,
     MARKING,

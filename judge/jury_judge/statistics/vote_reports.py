@@ -41,8 +41,8 @@ from jury_judge.statistics.panel_recounts import PanelRecount
 from jury_judge.statistics.probe_reports import run_probes
 from jury_judge.statistics.statistics_groups import GroupedStatistics, grouped_statistics, run_audits
 from jury_judge.statistics.true_rates import run_rates, true_gate_of
+from jury_judge.stores.counted_panels import effort_lines, one_model_lines
 from jury_judge.stores.drift_checks import run_standing
-from jury_judge.stores.seat_efforts import effort_lines, one_model_lines
 from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_sources import COUNTED_COLUMNS, Votes, counted_words, of_reading, scale_of, stored_ballots
 from jury_judge.tables.table_files import BALLOTS, FRONTIER, write_ballots, write_frontier

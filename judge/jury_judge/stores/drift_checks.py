@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from jury_actors.observation.tallies import DRIFT_AGE, DRIFT_E, DRIFT_FOUND, MetricTotals, Tallies
 from jury_analysis.wording import Reason
-from jury_debate.calibrated import judged_by, prompts_digest
+from jury_debate.calibrated import judged_by
 from jury_events.codec import decode_drift
 from jury_events.drift_events import DriftDecision, DriftOpened
 from jury_events.drift_facts import DriftFacts, drift_facts
@@ -67,7 +67,7 @@ def panel_standing(store: EventStore, loaded: LoadedPanel, within: str | None = 
     resolved = [stage.resolved for stage in loaded.stages]
     if within is None and not store.drift_ids() and all(one.panel.final.calibration is None for one in resolved):
         return None
-    panels = [(one.panel, prompts_digest(one.role_prompts, one.judge_prompt, one.prompts)) for one in resolved]
+    panels = [(one.panel, one.custom) for one in resolved]
     return standing(store, panels, within)
 
 

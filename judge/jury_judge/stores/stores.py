@@ -8,6 +8,7 @@ import asyncio
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -19,18 +20,12 @@ from jury_store.event_store import EventStore
 from jury_store.opening import database_path, open_store, parse_store_url, redacted_url
 from jury_store.run_registry import RunLock
 
-
-class _SharedWriter:
-    def __init__(self, store: EventStore) -> None:
-        self.store = store
-        self.users = 0
-
-
 _POLL_SECONDS = 0.1
 
 _LOCK = threading.Lock()
-_OPEN: dict[tuple[int, Path], _SharedWriter] = {}
+_OPEN: dict[tuple[int, Path], EventStore] = {}
 """By process id and path: stores that a fork inherited stay open and unused."""
+_USERS: Counter[tuple[int, Path]] = Counter()
 
 
 WRITER_WAIT = 20.0
@@ -46,7 +41,10 @@ def lend_writer(url: str, *, run: str, wait: float) -> EventStore:
     until = time.monotonic() + wait
     while True:
         try:
-            return _lent(key, url, run)
+            with _LOCK:
+                if key not in _OPEN:
+                    _OPEN[key] = open_store(url, write=True, run=run, wait=0.0)
+                return cast("EventStore", _Writer(key))
         except StoreLocked:
             # Between tries the others of this process can open and close their writers.
             if time.monotonic() >= until:
@@ -54,22 +52,14 @@ def lend_writer(url: str, *, run: str, wait: float) -> EventStore:
             time.sleep(_POLL_SECONDS)
 
 
-def _lent(key: tuple[int, Path], url: str, run: str) -> EventStore:
-    with _LOCK:
-        shared = _OPEN.get(key)
-        if shared is None:
-            shared = _OPEN[key] = _SharedWriter(open_store(url, write=True, run=run, wait=0.0))
-        shared.users += 1
-    return cast("EventStore", _Writer(key, shared))
-
-
 class _Writer:
-    """The store, with a `close` of its own."""
+    """The store, with a `close` of its own; made and closed by one thread at a time."""
 
-    def __init__(self, key: tuple[int, Path], shared: _SharedWriter) -> None:
+    def __init__(self, key: tuple[int, Path]) -> None:
         self._key = key
-        self._shared: _SharedWriter | None = shared
-        self._store = shared.store
+        self._store = _OPEN[key]
+        self._closed = False
+        _USERS[key] += 1
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
@@ -77,13 +67,13 @@ class _Writer:
     def close(self) -> None:
         """Stop using it; may be called twice."""
         with _LOCK:
-            shared, self._shared = self._shared, None
-            if shared is None:
+            if self._closed:
                 return
-            shared.users -= 1
-            if not shared.users:
-                del _OPEN[self._key]
-                shared.store.close()
+            self._closed = True
+            _USERS[self._key] -= 1
+            if not _USERS[self._key]:
+                del _USERS[self._key], _OPEN[self._key]
+                self._store.close()
 
 
 T = TypeVar("T")
