@@ -18,8 +18,8 @@ from jury_cli.option_groups import with_help_pages
 from jury_cli.signals import raising
 from jury_cli.streams import is_json, lines_as_configured, outlive_readers, write_line
 from jury_events.errors import JuryError, SettingError, error_text
-from jury_events.known_secrets import known_scrubber
 from jury_events.nearest import did_you_mean
+from jury_events.scrubbing import known_scrubber
 from jury_events.text import visible_line
 
 _OF_WRITING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}

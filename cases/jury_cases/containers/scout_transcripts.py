@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 
 from jury_cases.containers.row import EVAL_KEY, FileRow, RowSource
 from jury_cases.errors import CaseFileError
-from jury_events.installation import install_line
+from jury_events.errors import install_line
 from jury_events.text import visible_line
 
 DATABASE = "scout://"

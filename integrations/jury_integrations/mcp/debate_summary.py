@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jury_events.final_outcome import FinalOutcome
+from jury_events.outcome import FinalOutcome
 from jury_events.text import moment
 from jury_judge import DebateRow
 from jury_views.reasons import NO_REASON

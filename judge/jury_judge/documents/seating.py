@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from jury_debate.errors import PanelError
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, SeatSpec, SpeakersSpec, full_model_name, resolve
+from jury_debate.panel_spec import PanelSpec, SeatSpec, SpeakersSpec
 from jury_debate.recorded_panel import spec_of
+from jury_debate.resolved_panel import ResolvedPanel, full_model_name, resolve
 from jury_judge.errors import PanelFileError
 
 _GEMINI_FALLBACK = ("anthropic/claude-haiku-5-5",)

@@ -4,8 +4,9 @@ import os
 from collections.abc import Collection, Mapping
 
 from jury_debate.errors import PanelError
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
+from jury_debate.panel_spec import PanelSpec
 from jury_debate.recorded_panel import spec_of
+from jury_debate.resolved_panel import ResolvedPanel, resolve
 from jury_events.text import visible_line
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.files import LoadedPanel, check_judge, windowed

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 import yaml
 
 from jury_debate.errors import PanelError
-from jury_debate.panel_spec import PanelSpec, read_spec, resolve
+from jury_debate.panel_spec import PanelSpec, read_spec
 from jury_debate.presets import PRESETS
+from jury_debate.resolved_panel import resolve
 from jury_debate.scale_review import review_scale
 from jury_debate.scale_spec import written_scale
 from jury_events.bundled_scales import bundled_scale

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from jury_actors.effects import Effects
-from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described, panel_differences, recorded_panel
+from jury_debate.resolved_panel import ResolvedPanel
 from jury_debate.rules import SECRET_BYTES
 from jury_events.debate_history import DebateHistory
 from jury_events.ids import debate_stream

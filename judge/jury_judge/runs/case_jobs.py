@@ -8,10 +8,10 @@ from functools import partial
 
 from jury_actors.messages import Job, RunContext
 from jury_cases.errors import CaseFileError
-from jury_debate.left_out import without_seats
+from jury_debate.resolved_panel import without_seats
 from jury_events.case import Case
 from jury_events.ids import first_stage_of, stage_id
-from jury_events.stages import StagePlace
+from jury_events.ladder import StagePlace
 from jury_judge.errors import RunRefused
 from jury_judge.panels.own_family import seats_left_out
 from jury_judge.runs.case_stages import OpenStage, first_place

@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from jury_events.debate_history import DebateHistory
-from jury_events.known_secrets import known_scrubber
+from jury_events.scrubbing import known_scrubber
 from jury_views.debate_results import result_of
 from jury_views.evaluation_models import JurorEvaluation
 from jury_views.number_formats import probabilities_line

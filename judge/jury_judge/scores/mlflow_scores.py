@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import mlflow
 from mlflow.entities import AssessmentSource, AssessmentSourceType
 
-from jury_events.known_secrets import known_scrubber
 from jury_events.local_events import ExportedScore, ScoreTargetName
+from jury_events.scrubbing import known_scrubber
 from jury_events.text import visible_line
 from jury_judge.scores.debate_scores import DebateScore, JudgedTrace
 from jury_judge.scores.score_target import ScoresRefused, place_of

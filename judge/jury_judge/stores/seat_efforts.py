@@ -9,7 +9,7 @@ from contextlib import suppress
 from jury_events.errors import EventError
 from jury_events.text import visible_line
 from jury_judge.stores.debates import panel_of
-from jury_providers.recipients import one_model_warning
+from jury_providers.registry import one_model_warning
 from jury_store.event_store import EventStore
 
 _SHOWN = 5

@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_context
 
 from jury_events.errors import InputError, SettingError
-from jury_events.known_secrets import known_scrubber
+from jury_events.scrubbing import known_scrubber
 from jury_judge.otlp_answers import NotTaken, OtlpSession, Signal
 from jury_judge.traces.span_tree import SpanTree
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from jury_events.consensus import ConsensusCheck
 from jury_events.evidence import Says
 from jury_events.ids import Step
+from jury_events.judgment import ConsensusCheck
 from jury_events.panel import Panel
 from jury_events.reading import RecordRead
 from jury_judge.comparisons.comparison import Position, positions

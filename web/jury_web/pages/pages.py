@@ -8,7 +8,7 @@ from starlette.responses import Response, StreamingResponse
 from jury_events.debate_history import DebateHistory
 from jury_events.ids import is_run_id
 from jury_events.panel import Language
-from jury_events.picture_types import picture_type
+from jury_events.transcript import picture_type
 from jury_judge import SORT_COLUMNS, IntegrityState
 from jury_judge.serving.store_reader import StoreReader
 from jury_views.drift_view import baseline_report, list_report

@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from jury_events.errors import DebateNotFound, EventError, JuryError
+from jury_events.errors import DebateNotFound, EventError, JuryError, install_line
 from jury_events.ids import is_run_id
-from jury_events.installation import install_line
 from jury_judge import AnalysisError, DebateFilter, OnlySimulated
 from jury_judge.comparisons.comparing import KINDS, SHOWN, ComparedDebates, ComparedRuns
 from jury_judge.errors import ExtraMissing, RunTooLarge, TooManyReports
