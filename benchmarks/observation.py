@@ -31,7 +31,7 @@ from jury_actors.observation.tallies import MetricTotals
 from jury_actors.runtime import Runtime, RuntimeConfig, drive, in_process_runtime
 from jury_debate.panel_spec import PanelSpec
 from jury_debate.resolved_panel import resolve
-from jury_judge.observation.metrics_text import MetricsExposition
+from jury_judge.metrics_text import MetricsExposition
 from jury_judge.stores.stores import open_writer
 from jury_judge.traces.trace_export import TraceExport
 from jury_migrations.upgrading import upgrade

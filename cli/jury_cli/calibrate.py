@@ -36,7 +36,7 @@ def command(*, output: Path | None, as_json: bool, **said: Any) -> int:
     does not reach it to people. Exits with 6 where no threshold can be certified. docs/calibration.md explains
     what is promised, and what is not; docs/stages.md ladders of stages (--stages).
     """
-    from jury_judge.records.vote_reports import VoteReports
+    from jury_judge.records.votes import VoteReports
     from jury_judge.settings.calibration import CalibrationSettings
 
     asked = CalibrationSettings.of(**said)

@@ -50,7 +50,7 @@ def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any)
 
 
 def _plan(asked: "GateSettings", *, as_json: bool) -> Exit:
-    from jury_judge.records.vote_reports import VoteReports
+    from jury_judge.records.votes import VoteReports
     from jury_views.terminal.report_page import plan_page
 
     found = call(VoteReports(note, threads=False).plan(asked))
@@ -59,7 +59,7 @@ def _plan(asked: "GateSettings", *, as_json: bool) -> Exit:
 
 
 def _decide(asked: "GateSettings", tables: tuple[str, ...], *, as_json: bool) -> Exit:
-    from jury_judge.records.vote_reports import VoteReports
+    from jury_judge.records.votes import VoteReports
     from jury_views.terminal.report_page import gate_page
 
     reports = VoteReports(note, threads=False)

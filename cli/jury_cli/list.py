@@ -17,7 +17,7 @@ from jury_cli.terminal import note, print_json, print_page
 
 if TYPE_CHECKING:
     from jury_judge import DebateFilter, Records
-    from jury_judge.records.listing import ListedDebate
+    from jury_judge.records.reading import ListedDebate
     from jury_judge.settings.debates import ListSettings
 
     Rows = AsyncIterator[ListedDebate]

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from jury_judge.live.feed import Feed
+from jury_judge.feed import Feed
 from jury_views.live.live_events import LOG_EVENTS
 from jury_views.terminal.live_lines import LiveLines
 

@@ -102,7 +102,7 @@ def _judge_runs(probe: "PlannedProbe", display: str) -> int:
 
 def _report(asked: "ProbeSettings", *, as_json: bool, fail_on_finding: bool) -> int:
     """Print the report on the probes that were asked for; on all if none is named."""
-    from jury_judge.records.vote_reports import VoteReports
+    from jury_judge.records.votes import VoteReports
     from jury_views.probe_sections import probe_sections
     from jury_views.terminal.report_page import whole_page
 

@@ -63,7 +63,7 @@ def schema_option(group: str, *reports: str) -> Callable[[F], F]:
 
 
 def _schema(reports: tuple[str, ...]) -> dict[str, Any]:
-    from jury_judge.records.vote_reports import report_schema
+    from jury_judge.records.votes import report_schema
 
     found = [report_schema(name) for name in reports]
     return found[0] if len(found) == 1 else {"oneOf": found}

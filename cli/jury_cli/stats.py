@@ -30,7 +30,7 @@ def command(*, sources: tuple[str, ...], full: bool, as_json: bool, **said: Any)
     clusters of cases. docs/statistics.md explains every figure and what it does not prove, docs/votes.md the files.
     """
     from jury_cli.report_options import chosen_tables
-    from jury_judge.records.vote_reports import VoteReports
+    from jury_judge.records.votes import VoteReports
     from jury_judge.settings.statistics import StatisticsSettings
     from jury_views.conclusion import FactsOfRun
     from jury_views.statistics_sections import STATISTICS_TABLES

@@ -12,7 +12,7 @@ from jury_cli.exits import OutputClosed
 from jury_events.errors import SettingError
 from jury_events.scrubbing import known_scrubber
 from jury_events.text import visible_line
-from jury_judge.observation.log_lines import (
+from jury_judge.log_lines import (
     DEFAULT_LEVEL,
     LEVELS,
     begin_lines,

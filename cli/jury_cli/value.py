@@ -24,7 +24,7 @@ def command(*, as_json: bool, **said: Any) -> int:
     are recounted under their own rules with fewer seats and rounds; votes of files are counted by their plurality.
     No model is called. docs/seat-value.md explains every figure, and what it does not prove.
     """
-    from jury_judge.records.vote_reports import VoteReports
+    from jury_judge.records.votes import VoteReports
     from jury_judge.settings.statistics import WorthSettings
     from jury_views.terminal.report_page import panel_worth_page
 

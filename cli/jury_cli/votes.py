@@ -28,7 +28,7 @@ def command(files: tuple[str, ...], *, output: Path, **said: Any) -> int:
     FILE is CSV, JSON, JSONL, Parquet or Arrow, a row a vote or a row a case. What is said here may stand in a file
     beside it instead: votes.yaml beside votes.csv, whose fields are these options. docs/votes.md explains both.
     """
-    from jury_judge.records.vote_reports import VoteReports
+    from jury_judge.records.votes import VoteReports
     from jury_judge.settings.votes import VoteReading
 
     written = call(VoteReports(threads=False).votes(files, VoteReading.of(**said), output))

@@ -1,25 +1,33 @@
-"""One jury for everything that a tool judges in one process."""
+"""What the modules of all tools are made of: one jury for everything that a tool judges in one process, and its rows.
+
+A jury lives in one event loop, in a thread of this process: tools call from threads, from loops that come and go, and
+from processes that they fork.
+"""
 
 import asyncio
+import json
 import logging
 import os
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping, Sequence
+from concurrent.futures import Future
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jury_events.case import Case
 from jury_events.errors import JuryError, SettingError
 from jury_events.named_files import read_named_text
 from jury_events.regular_files import read_failure
 from jury_events.text import visible_line
-from jury_integrations.content_names import named_by_content
 from jury_integrations.errors import JuryUnusable
 from jury_integrations.jury_outcome import JuryOutcome
-from jury_integrations.jury_thread import submit
 from jury_judge import DebateResult, Jury, StoreLocked, Writing
 from jury_judge.runs.shared_context import SharedContext
+
+_LONGEST_ID = 480
 
 LOCK_WAIT = 3600.0
 """Seconds for which a process waits while another one judges into the same SQLite store."""
@@ -28,6 +36,25 @@ _POLL_SECONDS = 0.2
 _log = logging.getLogger(__name__)
 
 _LONGEST_POLICY = 4 << 20
+
+
+T = TypeVar("T")
+
+_STARTING = threading.Lock()
+
+_LOOPS: dict[int, asyncio.AbstractEventLoop] = {}
+"""By process id: a fork inherits the loop of its parent, and not the thread that runs it."""
+
+
+def _submit(work: Coroutine[Any, Any, T]) -> "Future[T]":
+    """Begin work in the loop of this process; cancelling what it returns cancels the work."""
+    with _STARTING:
+        loop = _LOOPS.get(os.getpid())
+        if loop is None:
+            loop = _LOOPS[os.getpid()] = asyncio.new_event_loop()
+            # A daemon: what is recorded stays when the process ends in the middle, and the same call goes on with it.
+            threading.Thread(target=loop.run_forever, name="jury", daemon=True).start()
+    return asyncio.run_coroutine_threadsafe(work, loop)
 
 
 class HostedJury:
@@ -104,11 +131,11 @@ class HostedJury:
 
     async def judged(self, case: Case) -> JuryOutcome:
         """Judge a case, or read its verdict where it was judged, in any asyncio loop. Cancelling stops the debate."""
-        return await asyncio.wrap_future(submit(self._judged(case)))
+        return await asyncio.wrap_future(_submit(self._judged(case)))
 
     def judge(self, case: Case) -> JuryOutcome:
         """`judged`, for callers without an event loop."""
-        judging = submit(self._judged(case))
+        judging = _submit(self._judged(case))
         try:
             return judging.result()
         finally:
@@ -145,3 +172,43 @@ def _text_of(policy: str) -> str:
     if not text.strip():
         raise SettingError(f"policy: {name}: the file is empty; leave policy out")
     return text
+
+
+def named_by_content(case: Case) -> Case:
+    """The case with a digest of its content in its id: a changed answer is a new case."""
+    digest = sha256(case.to_part()).hexdigest()[:12]
+    return case.model_copy(update={"case_id": f"{case.case_id[:_LONGEST_ID]}.{digest}"})
+
+
+def asked_row(given: Any, output: Any) -> dict[str, Any]:
+    """The row of a case: its messages where input or output has a list of them, else its question and response.
+
+    A table with one text is that text; any other value is shown as JSON.
+    """
+    before, after = _messages(given), _messages(output)
+    if after:
+        whole = after if before and list(after[: len(before)]) == list(before) else [*before, *after]
+        return {"messages": list(whole)} if before else {"question": _text(given), "messages": list(whole)}
+    if before:
+        return {"messages": [*before, {"role": "assistant", "content": _text(output)}]}
+    return {"question": _text(given), "response": _text(output)}
+
+
+def expected_text(expected: Any) -> str | None:
+    """What was expected, as one text; None where nothing was."""
+    return _text(expected) if expected not in (None, "", {}, []) else None
+
+
+def _messages(value: Any) -> Sequence[Any]:
+    listed = value.get("messages") if isinstance(value, Mapping) else value
+    if not isinstance(listed, list | tuple):
+        return ()
+    return listed if all(isinstance(one, Mapping) and "role" in one for one in listed) else ()
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        texts = [one for one in value.values() if isinstance(one, str)]
+        if len(value) == len(texts) == 1:
+            return texts[0]
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,24 +1,62 @@
-"""The scorer `jury_integrations/jury` of Inspect: a jury reads the transcript of a sample, with its tool calls."""
+"""Inspect's scorer `jury_integrations/jury` reads the transcript of a sample with its tool calls; its metrics.
+
+Inspect and Scout find what they use by the entry points of the group `inspect_ai`, which name this module.
+"""
 
 import logging
 from collections.abc import Iterable
+from importlib.util import find_spec
 from typing import Any
 
 from inspect_ai.event import ModelEvent, SampleLimitEvent
 from inspect_ai.log import transcript
-from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, accuracy, metric, scorer, stderr
 from inspect_ai.solver import TaskState
 
 from jury_events.errors import JuryError
 from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
 from jury_integrations.hosted_jury import hosted_jury
-from jury_integrations.inspect_metrics import CLUSTER, agreement, clustered_stderr
-from jury_integrations.jury_outcome import JuryOutcome
 
 HOST = "inspect"
 _log = logging.getLogger(__name__)
 _VALUES = {PASS: "C", FAIL: "I", REVIEW: "N"}
 """Inspect's letters: correct, incorrect, and no answer, by the jury."""
+
+
+CLUSTER = "cluster"
+"""The name in the metadata of a score; samples that share its value are not independent."""
+
+
+@metric
+def clustered_stderr() -> Metric:
+    """The standard error of the accuracy; scores of one cluster are not independent.
+
+    A cluster is what the scorer's `cluster` names in the metadata of the samples; without it, each sample is one.
+    """
+    error = stderr(cluster=CLUSTER)
+
+    def measure(scores: list[SampleScore]) -> float:
+        named = [
+            one.model_copy(
+                update={"sample_metadata": {CLUSTER: (one.score.metadata or {}).get(CLUSTER, str(one.sample_id))}}
+            )
+            for one in scores
+        ]
+        return error(named)  # type: ignore[arg-type,return-value]  # Inspect's protocols name the older one first
+
+    return measure
+
+
+@metric
+def agreement() -> Metric:
+    """How often two jurors gave a sample the same first verdict: the mean over samples, 0 to 1."""
+
+    def measure(scores: list[SampleScore]) -> float:
+        facts = [one.score.metadata or {} for one in scores]
+        known = [float(one["agreement"]) for one in facts if "agreement" in one]
+        return sum(known) / len(known) if known else 0.0
+
+    return measure
 
 
 @scorer(metrics=[accuracy(), clustered_stderr(), agreement()])
@@ -52,16 +90,12 @@ def jury(
         metadata = outcome.metadata | ({} if group is None else {CLUSTER: str(group)})
         return Score(
             value=_VALUES[Verdict(outcome.verdict)],
-            answer=_answer(outcome),
+            answer=outcome.judgment.label or outcome.verdict,
             explanation=outcome.explanation,
             metadata=metadata,
         )
 
     return score
-
-
-def _answer(outcome: JuryOutcome) -> str:
-    return outcome.judgment.label or outcome.verdict
 
 
 def _sample(state: TaskState, target: Target) -> dict[str, Any]:
@@ -77,7 +111,7 @@ def _sample(state: TaskState, target: Target) -> dict[str, Any]:
         "output": _json(state.output),
         "metadata": state.metadata,
         "events": list(_ends(transcript().events)),
-        "limit": next(map(_limit, reversed(_limits(transcript().events))), None),
+        "limit": next(filter(None, map(_limit, reversed(transcript().events))), None),
     }
 
 
@@ -94,9 +128,9 @@ def _ends(events: Iterable[Any]) -> Iterable[dict[str, Any]]:
             yield {"event": "model", "output": {"choices": [choice]}}
 
 
-def _limits(events: Iterable[Any]) -> list[SampleLimitEvent]:
-    return [event for event in events if isinstance(event, SampleLimitEvent)]
+def _limit(event: Any) -> dict[str, Any] | None:
+    return {"type": event.type, "limit": event.limit} if isinstance(event, SampleLimitEvent) else None
 
 
-def _limit(event: SampleLimitEvent) -> dict[str, Any]:
-    return {"type": event.type, "limit": event.limit}
+if find_spec("inspect_scout") is not None:
+    import jury_integrations.scout_scanner  # noqa: F401  (importing it registers the scanner)

@@ -5,8 +5,7 @@ from typing import Any
 
 from langsmith.evaluation import EvaluationResult
 
-from jury_integrations.asked_rows import asked_row, expected_text
-from jury_integrations.hosted_jury import hosted_jury
+from jury_integrations.hosted_jury import asked_row, expected_text, hosted_jury
 
 HOST = "langsmith"
 

@@ -8,8 +8,7 @@ from mlflow.entities import AssessmentSource, AssessmentSourceType, Feedback
 from mlflow.genai.scorers import Scorer, scorer
 
 from jury_events.errors import JuryError
-from jury_integrations.asked_rows import asked_row, expected_text
-from jury_integrations.hosted_jury import HostedJury, hosted_jury
+from jury_integrations.hosted_jury import HostedJury, asked_row, expected_text, hosted_jury
 
 HOST = "mlflow"
 _log = logging.getLogger(__name__)

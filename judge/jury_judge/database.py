@@ -37,43 +37,26 @@ class Database(BlockingWork):
         self.store_url = store_url
 
     async def upgrade(self) -> str:
-        """Create the store, or bring its schema up to date; returns its revision. Events are never rewritten.
-
-        Raises:
-            StoreLocked: a writer has the store open.
-            StoreError: the store cannot be reached, is another application's, or that of a newer version.
-        """
+        """Create the store, or bring its schema up to date; returns its revision. Events are never rewritten."""
         from jury_migrations.upgrading import upgrade
 
         return await self._blocking(upgrade, self.store_url)
 
     async def revision(self) -> SchemaRevision:
-        """The schema that the store has, and the one that is needed.
-
-        Raises:
-            StoreError: the store cannot be reached.
-        """
+        """The schema that the store has, and the one that is needed."""
         from jury_migrations.upgrading import current
         from jury_store.schema import REVISION
 
         return SchemaRevision(await self._blocking(current, self.store_url), REVISION)
 
     async def check(self) -> list[str]:
-        """The differences between the database and the declared schema, its triggers too, one line each.
-
-        Raises:
-            StoreError: there is no store, or it cannot be reached.
-        """
+        """The differences between the database and the declared schema, its triggers too, one line each."""
         from jury_migrations.comparison import check
 
         return await self._blocking(check, self.store_url)
 
     async def rebuild(self) -> int:
-        """Rebuild the lists of debates and runs from the log; returns the number of its events.
-
-        Raises:
-            StoreLocked: another process writes to the store.
-        """
+        """Rebuild the lists of debates and runs from the log; returns the number of its events."""
         return await self._blocking(self._write, "db rebuild", lambda store: store.rebuild())
 
     async def quarantine(
@@ -87,11 +70,6 @@ class Database(BlockingWork):
             debate_ids: of stored debates, readable or not.
             by, reason: who does it and why, one line each; recorded for ever.
             changed: called after each debate; its flag is False where the debate is set aside already.
-
-        Raises:
-            DebateNotFound: nothing is stored of a debate; those before it are set aside.
-            QuarantineRefused: `by` or `reason` cannot be recorded.
-            StoreLocked: another process writes to the store.
         """
         from jury_replay.quarantine import quarantine
 

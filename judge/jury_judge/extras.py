@@ -17,47 +17,27 @@ MCP = ("mcp",)
 
 
 def check_statistics(what: str) -> None:
-    """Refuse statistics where the packages of their extra are not installed; imports none of them.
-
-    Raises:
-        ExtraMissing: one is missing.
-    """
+    """Refuse statistics where the packages of their extra are not installed; imports none of them."""
     _check(what, STATISTICS, "stats")
 
 
 def check_traces(what: str) -> None:
-    """Refuse traces, likewise.
-
-    Raises:
-        ExtraMissing: a package is missing.
-    """
+    """Refuse traces, likewise."""
     _check(what, TRACES, "otel")
 
 
 def check_mcp(what: str) -> None:
-    """Refuse the Model Context Protocol, likewise.
-
-    Raises:
-        ExtraMissing: a package is missing.
-    """
+    """Refuse the Model Context Protocol, likewise."""
     _check(what, MCP, "mcp")
 
 
 def check_mlflow(what: str) -> None:
-    """Refuse what needs MLflow, which is no extra: it would bind the versions of much else.
-
-    Raises:
-        ExtraMissing: it is missing.
-    """
+    """Refuse what needs MLflow, which is no extra: it would bind the versions of much else."""
     check_package(what, "mlflow")
 
 
 def check_package(what: str, name: str) -> None:
-    """Refuse what needs a package that is no extra of ours, likewise; `name` is that of the module and to install.
-
-    Raises:
-        ExtraMissing: it is missing.
-    """
+    """Refuse what needs a package that is no extra of ours, likewise; `name` is that of the module and to install."""
     if not _is_there(name):
         raise ExtraMissing(f"{what} needs {name}: pip install {name}")
 

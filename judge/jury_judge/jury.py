@@ -301,18 +301,9 @@ class Jury(Records):
 
         Args:
             cases: cases, or rows as in a case file.
-            run_id: names the run.
-            submitted: what was asked for.
             submission_id: the caller's name of the debates in live events.
             complete: these are all cases of the run, as far as is known.
             log: of the run, where its stream was read before; one call uses it at a time.
-
-        Raises:
-            CaseFileError, KeyMissing: as `evaluate`.
-            RunRefused: the run was begun with another panel or ladder, or by no server; or a debate of it cannot be
-                gone on with.
-            OtherCase: a debate of the run is over another case than the one of its id.
-            StoreError: the store cannot be written; where it is `StoreLocked`, another process writes to it.
         """
         from jury_judge.runs.listing import list_cases
 
@@ -335,14 +326,10 @@ class Jury(Records):
         """Judge debates of a run that are listed and not over, to their end.
 
         Args:
-            run_id: the run.
             cases: those of the debates, as they are listed.
             concurrency: debates at once; None is the Jury's.
             complete: they are all cases of the run.
             lone: it is one debate, which takes one of the places that `evaluate` has.
-
-        Raises:
-            RunUnfinished, RunRefused, StoreLocked, KeyMissing, JuryClosed: as `evaluate_many`.
         """
         run = self._run(run_id, cases, concurrency=concurrency, whole=complete)
         async with (
@@ -356,9 +343,6 @@ class Jury(Records):
         """Judge one debate of a run that is listed and not over, as one of those that `evaluate` judges at once.
 
         Without a ladder, in a run that further requests may add to: its end is not recorded.
-
-        Raises:
-            StoreLocked, KeyMissing, Halted, JuryClosed: as `evaluate`.
         """
         supervision = RunSupervision(self.store_url, run_id, listed=True, say=self._say)
         # The debate has its opening event already, so the job needs no case.
@@ -374,11 +358,7 @@ class Jury(Records):
             raise problem
 
     async def clerk(self) -> ClerkInterface:
-        """Writes the log, in this process or on the cluster.
-
-        Raises:
-            StoreError, ActorError: the actors cannot be set up; where it is `StoreLocked`, another process writes.
-        """
+        """Writes the log, in this process or on the cluster."""
         return (await self._actors.runtime()).clerk
 
     def _sourced(self, cases: Iterable[CaseInput] | str | os.PathLike[str]) -> CaseSource:

@@ -41,7 +41,6 @@ class OtlpSession:
     """A session for one of OpenTelemetry's exporters, in which an answer that names no success is an error.
 
     Args:
-        signal: what is exported.
         environ: the environment's variables; one may name a session with credentials.
 
     Attributes:

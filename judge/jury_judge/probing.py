@@ -26,7 +26,7 @@ from jury_judge.probes.twins import (
     twins_alone,
     with_twins,
 )
-from jury_judge.records.vote_reports import VoteReports
+from jury_judge.records.votes import VoteReports
 from jury_judge.runs.execution import Line
 from jury_judge.runs.executor import judge_run
 from jury_judge.runs.plan import Cases, RunPlan, loaded_panel
@@ -131,7 +131,6 @@ async def judge_probe(
     """Judge cases and their twins, and compare, as `jury probe` does; the same again resumes it.
 
     Args:
-        take: called with the result line of every debate.
         stopping: once set, no new debate begins; those that run are finished.
 
     Returns:

@@ -62,10 +62,10 @@ _OF_GATES = ("store", "metric", "margin", "worse", "labels", "include-simulated"
 def pytest_configure(config: pytest.Config) -> None:
     """Register the corpora and the gates, if there are any."""
     if config.getoption("--jury-corpus"):
-        config.pluginmanager.register(import_module("jury_judge.corpus_tests").CorpusCollector(config), "jury-corpus")
+        config.pluginmanager.register(import_module("jury_judge.pytest_items").CorpusCollector(config), "jury-corpus")
     elif config.getoption("--jury-accept") or config.getoption("--jury-rules") is not None:
         raise pytest.UsageError("--jury-accept and --jury-rules go with --jury-corpus DIR")
     if config.getoption("--jury-gate"):
-        config.pluginmanager.register(import_module("jury_judge.gate_tests").Gates(config), "jury-gate")
+        config.pluginmanager.register(import_module("jury_judge.pytest_items").Gates(config), "jury-gate")
     elif given := [name for name in _OF_GATES if config.getoption(f"--jury-gate-{name}") not in (None, [], False)]:
         raise pytest.UsageError(f"--jury-gate-{given[0]} goes with --jury-gate BASE CANDIDATE")

@@ -8,11 +8,7 @@ from jury_replay.output_path import check_output_path
 
 
 def check_report_path(path: Path, begins: bytes) -> None:
-    """Check, before anything is judged, that a report that begins with these bytes may be written to `path`.
-
-    Raises:
-        ReportRefused: the folder is missing, or something else stands there, which is not replaced.
-    """
+    """Check, before anything is judged, that a report that begins with these bytes may be written to `path`."""
     if not path.parent.is_dir():
         raise ReportRefused(f"{path}: there is no folder {path.parent}; make it, or name another file")
     try:
@@ -23,11 +19,7 @@ def check_report_path(path: Path, begins: bytes) -> None:
 
 
 def write_report(path: Path, content: bytes) -> None:
-    """Write a report atomically: readers see the old one or the new one.
-
-    Raises:
-        ReportFailed: it cannot be written; nothing of it is left.
-    """
+    """Write a report atomically: readers see the old one or the new one."""
     from jury_replay.cassettes.writing import put
 
     try:

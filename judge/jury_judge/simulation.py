@@ -77,12 +77,7 @@ class SimulationSettings(SettingsModel):
             )
 
     def script(self) -> Script:
-        """The latency and the faults of every call.
-
-        Raises:
-            SettingsRefused: a number is out of its range, or there is no such fault.
-            SettingError: the file cannot be read, or is no table of faults.
-        """
+        """The latency and the faults of every call."""
         script = self._struck()
         answers = "scripted" if self.scripted else "read"
         try:
@@ -106,17 +101,7 @@ class SimulationSettings(SettingsModel):
 async def simulated_models(
     settings: SimulationSettings, *, host: str = "127.0.0.1", port: int = 0
 ) -> AsyncIterator[Simulation]:
-    """Serve simulated models in this event loop while the context lasts: OpenAI, Anthropic and Google protocols.
-
-    Args:
-        settings: how they behave.
-        host: the address to listen at.
-        port: 0: any free port.
-
-    Raises:
-        SettingError: see `SimulationSettings.script`.
-        CannotListen: the address is in use, or not one of this machine's.
-    """
+    """Serve simulated models in this event loop while the context lasts: OpenAI, Anthropic and Google protocols."""
     script, seed, window = settings.script(), settings.seed, settings.window
     batches = partial(BatchJobs, seconds=settings.batch_seconds)
     async with simulation_server(script, seed, host=host, port=port, window=window, batches=batches) as simulation:

@@ -5,6 +5,7 @@ from jury_replay.cassettes.lines import SUFFIX as SUFFIX
 from jury_replay.cassettes.lines import signing as signing
 from jury_replay.cassettes.lines import trusted_lengths as trusted_lengths
 from jury_replay.cassettes.provenance import Provenance as Provenance
+from jury_replay.cassettes.provenance import adoption_fault as adoption_fault
 from jury_replay.cassettes.provenance import seal_fault as seal_fault
 from jury_replay.cassettes.provenance import trust_fault as trust_fault
 from jury_replay.cassettes.reading import Cassette as Cassette
@@ -36,11 +37,10 @@ from jury_replay.fork import Branch as Branch
 from jury_replay.fork import ForkOrigin as ForkOrigin
 from jury_replay.fork import branch_id as branch_id
 from jury_replay.fork import branch_off as branch_off
-from jury_replay.import_checks import seal_digest as seal_digest
-from jury_replay.imports import adoption_fault as adoption_fault
 from jury_replay.intact import intact_history as intact_history
 from jury_replay.integrity import IntegrityFailure as IntegrityFailure
 from jury_replay.integrity import check_debate as check_debate
+from jury_replay.integrity import seal_digest as seal_digest
 from jury_replay.quarantine import quarantine as quarantine
 from jury_replay.quarantine import release as release
 from jury_replay.recorded_case import operator_policy_of as operator_policy_of
@@ -56,11 +56,11 @@ from jury_replay.replay import replay_chunk as replay_chunk
 from jury_replay.replay import replay_history as replay_history
 from jury_replay.replayer import pen_of as pen_of
 from jury_replay.replayer import reopen as reopen
-from jury_replay.rescoring.recount import RecountRescoring as RecountRescoring
-from jury_replay.rescoring.recount import read_positions as read_positions
-from jury_replay.rescoring.recount import rescaled as rescaled
+from jury_replay.rescoring.rescore import RecountRescoring as RecountRescoring
 from jury_replay.rescoring.rescore import StrictRescoring as StrictRescoring
+from jury_replay.rescoring.rescore import read_positions as read_positions
 from jury_replay.rescoring.rescore import replay_under as replay_under
+from jury_replay.rescoring.rescore import rescaled as rescaled
 from jury_replay.rescoring.rescore import rescore as rescore
 from jury_replay.rescoring.row_file import RowFile as RowFile
 from jury_replay.rescoring.rows import RescoreProblem as RescoreProblem

@@ -10,8 +10,7 @@ from jury_events.codec import decode
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound, EventError, UnknownEventType
 from jury_replay.errors import RecordDamaged
-from jury_replay.import_checks import import_failures
-from jury_replay.integrity import IntegrityFailure, check_debate
+from jury_replay.integrity import IntegrityFailure, check_debate, import_failures
 from jury_store.event_store import EventStore
 
 
@@ -58,7 +57,7 @@ def _failures(history: DebateHistory, origin: bytes | None) -> Iterator[Integrit
     if origin is None:
         yield from import_failures(history, None)
     else:
-        from jury_replay.imports import origin_failures  # noqa: PLC0415  (slow to import: cryptography)
+        from jury_replay.cassettes.provenance import origin_failures  # noqa: PLC0415  (slow to import: cryptography)
 
         yield from origin_failures(history, origin)
 

@@ -13,10 +13,9 @@ from typing import NamedTuple, TypeVar
 
 from jury_events.debate_history import DebateHistory
 from jury_events.ids import KNOWN_PREFIXES, debate_stream
+from jury_replay.cassettes.provenance import origin_failures
 from jury_replay.drift_checks import CheckedDrift, check_drift
-from jury_replay.import_checks import import_failures
-from jury_replay.imports import origin_failures
-from jury_replay.integrity import IntegrityFailure, check_debate
+from jury_replay.integrity import IntegrityFailure, check_debate, import_failures
 from jury_replay.quarantine import is_set_aside
 from jury_replay.relations import Relations
 from jury_replay.replay import Replayed, ReplayStatus, replay_history

@@ -27,6 +27,7 @@ from jury_events import CallOutcome, RunBudget, Usage
 from jury_providers import Endpoint, Limits, ModelReply, Price, Prices
 from support.canned_server import canned_server
 from support.dialects import CHAT, a_request
+from support.each_row import each_row
 from support.jurors import Asking, BlockableClerk, ScriptedProvider, results_of
 from support.waiting import until
 
@@ -154,39 +155,14 @@ async def test_no_call_is_made_beyond_the_budget(make_harness: MakeHarness):
     assert [Halted] * 2 == [type(one.problem) for one in results if one.outcome is None]
 
 
-async def test_the_cost_of_all_calls_stays_within_the_budget(make_harness: MakeHarness):
-    reply = ModelReply(CallOutcome.ANSWERED, answer=b"no JSON", usage=ANSWERED)
-    harness = make_harness(*[reply] * 1000, ceiling=Ceiling(RunBudget(max_cost=0.2)))
-    await harness.results_of(*SEATS, max_output_tokens=16_384)
-    cost = sum(exchange.cost or 0.0 for exchange in harness.clerk.exchanges())
-
-    assert 0.02 <= cost <= 0.2
-
-
-async def test_a_refused_key_halts_the_calls_that_wait_for_a_permit(make_harness: MakeHarness):
-    harness = make_harness(REFUSED, limits=Limits(requests_per_minute=1))
+@each_row("waiting_for", [{"limits": Limits(requests_per_minute=1)}, {"most": 1}], ids=["a permit", "a connection"])
+async def test_a_refused_key_halts_the_calls_that_wait(make_harness: MakeHarness, waiting_for: dict[str, object]):
+    harness = make_harness(REFUSED, **waiting_for)
     results = await harness.results_of(*SEATS)
 
     assert 1 == len(harness.provider.requests)
     assert ["openai"] * 5 == [one.problem.about for one in results if isinstance(one.problem, Halted)]
     assert 1 == len({str(one.problem) for one in results})
-
-
-async def test_a_refused_key_halts_the_calls_that_wait_for_a_connection(make_harness: MakeHarness):
-    harness = make_harness(REFUSED, most=1)
-    await harness.results_of(*SEATS)
-
-    assert 1 == len(harness.provider.requests)
-
-
-async def test_a_juror_that_is_closed_leaves_no_call_in_flight(make_harness: MakeHarness):
-    harness = make_harness()
-    harness.provider.open.clear()
-    await harness.juror.submit(harness.ask(*SEATS))
-    await until(lambda: harness.provider.running == 5)
-    await harness.juror.close()
-
-    assert 0 == harness.provider.running
 
 
 async def test_the_server_counts_no_more_calls_a_minute_than_are_granted_however_late_they_leave() -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack
 
 import pytest
 
@@ -10,17 +9,14 @@ from jury_actors import (
     Acquire,
     AdmissionClient,
     AdmissionService,
-    BudgetRule,
-    Ceiling,
     Delivery,
     Grant,
-    Halted,
     IncarnationLost,
     Limiter,
     Release,
     Settlement,
 )
-from jury_events import CallOutcome, RunBudget
+from jury_events import CallOutcome
 from jury_providers import Limits
 from support.permit_requests import MODEL, a_permit_request
 from support.waiting import until
@@ -77,13 +73,6 @@ async def use_permit(client: AdmissionClient, began: list[str], name: str, end: 
         began.append(name)
         await end.wait()
         permit.settlement = Settlement(CallOutcome.ANSWERED)
-
-
-async def test_a_permit_is_given_back_when_its_call_is_over(make_client: MakeClient):
-    client = make_client(Connection(AdmissionService(Limiter(), "1")))
-    for _ in range(3):
-        async with asyncio.timeout(120), client.permit(ONE):
-            pass
 
 
 async def test_a_request_cancelled_while_waiting_does_not_block_others(make_client: MakeClient):
@@ -168,38 +157,6 @@ async def test_a_client_wrongly_taken_for_dead_is_served(make_client: MakeClient
         await asyncio.gather(*tasks)
 
     assert ["a", "b"] == began
-
-
-async def test_no_call_waits_for_a_provider_that_was_halted(make_client: MakeClient):
-    client = make_client(Connection(AdmissionService(Limiter(), "1")))
-    end, began = asyncio.Event(), []
-    first, second = (asyncio.create_task(use_permit(client, began, name, end)) for name in "ab")
-    await until(lambda: began)
-    client.refuse("openai", Halted("the key is refused"))
-    (problem,) = await asyncio.gather(second, return_exceptions=True)
-    end.set()
-    await first
-
-    assert isinstance(problem, Halted)
-    assert ["a"] == began
-
-
-async def test_a_call_beyond_the_budget_is_halted_and_one_within_it_waits_its_turn(make_client: MakeClient):
-    client = make_client(Connection(AdmissionService(BudgetRule(Ceiling(RunBudget(max_cost=1.0))), "1")))
-    request = a_permit_request(cost=0.6)
-    async with asyncio.timeout(120), AsyncExitStack() as stack:
-        permit = await stack.enter_async_context(client.permit(request))
-        waiting = asyncio.create_task(stack.enter_async_context(client.permit(request)))
-        for _ in range(20):
-            await asyncio.sleep(0)
-        early = waiting.done()
-        permit.settlement = Settlement(CallOutcome.ANSWERED, cost=0.9)
-        await stack.aclose()
-        (problem,) = await asyncio.gather(waiting, return_exceptions=True)
-
-    assert not early
-    assert isinstance(problem, Halted)
-    assert "$0.9000 spent" in str(problem)
 
 
 async def test_requests_that_wait_get_the_error_of_a_service_that_cannot_be_reached(make_client: MakeClient):

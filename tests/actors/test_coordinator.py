@@ -7,17 +7,30 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
+from typing import Any
 
 import pytest
 
 from jury_actors import (
     Broken,
     Coordinator,
+    Finished,
+    Job,
+    NotResumable,
     OtherPanel,
     Runtime,
 )
 from jury_debate import IllegalEvent
-from jury_events import RoundStarted, debate_stream, encode, make_part
+from jury_events import (
+    DebateImported,
+    DebateQuarantined,
+    RoundStarted,
+    VersionRange,
+    debate_stream,
+    encode,
+    local_stream,
+    make_part,
+)
 from jury_providers import NO_FAULTS, Script
 from jury_replay import verify
 from jury_store import Append, Appended, EventStore, Fenced, StoreError, StoreFailed
@@ -336,3 +349,82 @@ async def test_a_driver_that_leaves_stops_its_debates_unless_another_waits_for_t
     assert completed(found.values())
     assert ["opened", "begun"] == run.event_ids("d0")
     assert not repeated_steps(store, "d1")
+
+
+CAME = VersionRange(after=0, until=1)
+IMPORTED = DebateImported(
+    debate=CAME,
+    calls=VersionRange(after=0, until=0),
+    review=VersionRange(after=0, until=0),
+    seal=None,
+    sealed_by=None,
+    verified_with=None,
+    lengths=None,
+    number=1,
+)
+SET_ASIDE = DebateQuarantined(by="ops", reason="under investigation", number=1)
+
+
+async def begun(store: KeptStore) -> Run:
+    """A run whose debate is open, and has no answer yet."""
+    run, meter = Run(store), Meter()
+    meter.breaks = lambda _trace: True
+    await run.execute(meter=meter)
+    return run
+
+
+async def resumed(
+    run: Run, mark: DebateImported | DebateQuarantined, *, adopted: bool = False
+) -> tuple[Finished, Meter]:
+    """How the debate ends where the store says so of it, and the calls that were made."""
+    run.store.append([Append(local_stream("d0"), (encode(mark, recorded_at=1),), 0)])
+    meter = Meter()
+    async with run.runtime(meter=meter) as runtime:
+        jobs: list[Job] = [job._replace(adopted=adopted) for job in run.jobs]
+        found = await run.execute_in(runtime, jobs=jobs)
+    return found["d0"], meter
+
+
+@pytest.mark.parametrize("mark", [IMPORTED, SET_ASIDE], ids=["imported", "set aside"])
+async def test_it_is_left_as_it_is_and_no_model_is_called(
+    store: KeptStore, mark: DebateImported | DebateQuarantined
+) -> None:
+    run = await begun(store)
+    before = run.event_ids()
+    finished, meter = await resumed(run, mark)
+
+    assert isinstance(finished.problem, NotResumable)
+    assert not meter.served
+    assert before == run.event_ids()
+
+
+async def test_one_that_the_run_adopts_goes_on(store: KeptStore) -> None:
+    finished, _ = await resumed(await begun(store), IMPORTED, adopted=True)
+
+    assert completed([finished])
+
+
+class EpochsSeen(KeptStore):
+    """Notes the epoch and the expected version of every append to a debate."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.epochs: set[int | None] = set()
+        self.unversioned: list[str] = []
+
+    def append(self, requests: Sequence[Append], **options: Any) -> list[Appended | StoreError]:
+        for one in requests:
+            if one.stream.startswith("debate/"):
+                self.epochs.add(one.epoch)
+                self.unversioned += [one.stream] if one.expected_version is None else []
+        return super().append(requests, **options)
+
+
+async def test_every_append_to_a_debate_carries_the_epoch_that_was_drawn_and_the_version_that_it_follows() -> None:
+    store = EpochsSeen()
+    found = await Run(store, debates=2, case=a_case_with_records).execute()
+    await Run(store, debates=3, case=a_case_with_records).execute()
+
+    assert completed(found.values())
+    assert {1, 2} == store.epochs
+    assert [] == store.unversioned

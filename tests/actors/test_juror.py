@@ -9,12 +9,24 @@ from typing import Any
 
 import pytest
 
-from jury_actors import Backoff, Broken, Effects, ForgetDebate, Halted, Juror, Released, StepRequest, StepResult
+from jury_actors import (
+    Backoff,
+    Broken,
+    DecodedTexts,
+    Effects,
+    ForgetDebate,
+    Halted,
+    Juror,
+    Released,
+    StepExecution,
+    StepRequest,
+    StepResult,
+)
 from jury_debate import Answered, Blocked, Unanswered
-from jury_events import ArtifactRecord, CallOutcome, Case, FailureReason, Usage, calls_stream
+from jury_events import ArtifactRecord, CallOutcome, Case, FailureReason, PartBuffer, Usage, calls_stream
 from jury_providers import ModelReply, ModelRequest, Provider, RequestedTool
 from jury_store import EventConflict, StoreFailed
-from support.debate_harness import a_case
+from support.debate_harness import SEATS, DebateHarness, Says, a_case, a_panel
 from support.each_row import each_row
 from support.jurors import Asking, BlockableClerk, ScriptedProvider, results_of
 from support.loop_clock import LoopClock
@@ -554,3 +566,42 @@ async def test_a_provider_that_could_not_be_made_is_made_again_for_the_next_step
 
     assert isinstance(broke.problem, Broken)
     assert isinstance(results[-1].outcome, Answered)
+
+
+def test_a_text_is_one_object_while_it_is_kept() -> None:
+    texts = DecodedTexts(10)
+    first = texts.text("a", b"12345")
+
+    assert first is texts.text("a", b"12345")
+    assert "12345" == texts.text("b", b"12345")
+    assert first is texts.text("a", b"12345")
+    texts.text("c", b"1")  # b was used longer ago than a
+    assert first is texts.text("a", b"12345")
+
+
+def test_what_was_used_longest_ago_is_dropped_and_what_is_too_long_is_not_kept() -> None:
+    texts = DecodedTexts(3)
+    first = texts.text("a", b"one")
+
+    assert "long text" == texts.text("long", b"long text")
+    assert first is texts.text("a", b"one")
+    texts.text("b", b"two")
+    assert first == texts.text("a", b"one")
+    assert first is not texts.text("a", b"one")
+
+
+def test_bytes_that_are_no_utf_8_are_replaced() -> None:
+    assert "a\ufffd" == DecodedTexts(9).text("a", b"a\xff")
+
+
+def test_seats_of_a_debate_are_sent_one_object_of_the_case() -> None:
+    panel = a_panel(*SEATS, preset="independent")
+    debate = DebateHarness(panel, lambda _step, _call: Says("safe_pass")).run()
+    shared = []
+    for asked in debate.asked:
+        request = StepRequest(asked.assignment, {}, None, ())
+        execution = StepExecution(request, dict(debate.pen.texts), PartBuffer(lambda: bytes(16)))
+        shared.append(execution.request(execution.conversation.calls[0]).messages[1].shared[0])
+
+    assert len(SEATS) == len(shared)
+    assert all(text is shared[0] for text in shared)

@@ -1,11 +1,13 @@
-"""Jurors are spread over the nodes of a cluster by their CPUs, and moved when nodes join."""
+"""Jurors are spread over the nodes of a cluster by their CPUs, and moved when nodes join; each of these has a line."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_actors.replica_scaler import Placed, Plan, plan, shares
+from jury_actors.replica_scaler import PATIENCE, NodeArrivals, Placed, Plan, plan, shares
+from support.each_row import each_row
 
 CPUS = st.dictionaries(st.sampled_from("ABCDE"), st.sampled_from([1.0, 2.0, 4.0, 10.0, 64.0]), min_size=1)
 
@@ -49,3 +51,44 @@ def test_whatever_nodes_come_and_go_a_plan_gives_each_seat_and_each_node_its_sha
         assert dict.fromkeys(range(seats), each) == Counter(one.seat for one in jurors)
         assert shares(cpus, seats * each, by_node) == {node: by_node[node] for node in cpus}
         assert Plan([], []) == plan(cpus, jurors, seats, each), "a second plan moves nothing"
+
+
+NAMES = {"a": "10.0.0.1 (a)", "b": "10.0.0.2 (b)"}
+BOTH = {"a": 4.0, "b": 4.0}
+
+
+@each_row(
+    ("cpus", "alive", "line"),
+    [
+        (BOTH, {"a": 3, "b": 4}, "it has 4 of 7 juror processes"),
+        ({"a": 4.0}, {"a": 3}, "it gets no juror process, because it offers Ray no CPU (ray start --num-cpus)"),
+        (BOTH, {"a": 3}, "it gets no juror process, because the 3 of this run are on nodes with more CPUs"),
+    ],
+)
+def test_a_node_that_joined_is_named_once(cpus: Mapping[str, float], alive: Mapping[str, int], line: str) -> None:
+    arrivals = NodeArrivals(["a"])
+    said = [one for _ in range(3) for one in arrivals.look(NAMES, cpus, alive, {})]
+
+    assert 1 == len(said)
+    assert said[0].startswith(f"the node 10.0.0.2 (b) joined: {line}")
+
+
+def test_the_line_waits_until_the_jurors_have_started() -> None:
+    arrivals = NodeArrivals(["a"])
+
+    assert [] == arrivals.look(NAMES, BOTH, {"a": 3, "b": 1}, {"b": 1})
+    assert 1 == len(arrivals.look(NAMES, BOTH, {"a": 3, "b": 2}, {}))
+
+
+def test_jurors_that_do_not_start_are_said() -> None:
+    arrivals = NodeArrivals(["a"])
+    said = [one for _ in range(PATIENCE + 3) for one in arrivals.look(NAMES, BOTH, {"a": 3}, {"b": 2})]
+
+    assert ["none of its 2 juror processes has started yet" in one for one in said] == [True]
+
+
+def test_a_node_that_left_before_its_jurors_started_has_no_line() -> None:
+    arrivals = NodeArrivals(["a"])
+    arrivals.look(NAMES, BOTH, {"a": 3}, {"b": 2})
+
+    assert [] == arrivals.look({"a": NAMES["a"]}, BOTH, {"a": 3}, {})

@@ -1,11 +1,13 @@
-"""The driver's watch over the actors of a runtime: its messages, and when it ends the run."""
+"""The driver's watch over the actors of a runtime: its messages, why Ray lost a process, and when it ends the run."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from ray.exceptions import ActorUnavailableError
+from hypothesis import given
+from hypothesis import strategies as st
+from ray.exceptions import ActorDiedError, ActorUnavailableError, RayError
 
 from jury_actors import (
     MOST_AWAY,
@@ -14,12 +16,17 @@ from jury_actors import (
     ActorState,
     Backoff,
     ClusterLost,
+    DeathCount,
     Delivery,
+    DetachedRunLost,
     Notices,
     RayWatch,
     Watched,
+    loss_reason,
     ray_watch,
 )
+from jury_events import Failure
+from support.each_row import each_row
 from support.waiting import until
 
 
@@ -191,3 +198,65 @@ async def test_a_probe_returns_the_present_incarnation_at_once() -> None:
     delivery: Any = await notices.poll(PROBE, 0)
 
     assert (True, []) == (delivery.incarnation != PROBE, delivery.items)
+
+
+@given(st.lists(st.booleans()))
+def test_every_death_is_counted_once_whichever_of_them_a_connection_shows(shown: list[bool]) -> None:
+    count = DeathCount()
+    found = 0
+    for number, one in enumerate(shown, 1):
+        found += count.lost() if one else 0
+        found += count.restarted(number)
+
+    assert len(shown) == found == count.total
+
+
+OUT_OF_MEMORY = """\
+1 worker(s) were killed due to the node running low on memory. Memory on the node (IP: 10.0.0.7, \
+ID: df5a2ee5af0a241b4d18b9ffcc25e13b761ffffde023c321312d583f) was 22.90GB used / 23.54GB limit (0.972)
+OOM kill reason: Memory usage 24588573081B exceeded threshold of 24012684984B (95.0% of 25276510208B limit)
+Object store memory usage: [- objects spillable: 0
+- bytes spillable: 0
+Top 10 memory users: PID\tMEM(GB)\tCOMMAND
+12067\t0.22\tray::DetachedRunActor
+"""
+
+
+def test_memory_that_was_short_is_named_with_its_node_and_the_remedy() -> None:
+    from ray.exceptions import OutOfMemoryError
+
+    line = loss_reason(OutOfMemoryError(OUT_OF_MEMORY))
+
+    assert line.startswith(
+        "Ray killed it because memory on the node 10.0.0.7 (df5a2ee5) was short (22.90GB of 23.54GB used, the limit is "
+        "95.0%); run fewer debates at once there (--concurrency)"
+    )
+    assert "RAY_memory_usage_threshold" in line
+    assert "\n" not in line
+
+
+def test_memory_that_was_short_is_named_in_whatever_words_a_release_of_ray_says_it() -> None:
+    from ray.exceptions import OutOfMemoryError
+
+    assert loss_reason(OutOfMemoryError("no memory\nat all")).startswith(
+        "Ray killed it because memory on its node was short; run fewer"
+    )
+
+
+@each_row("error", [ActorDiedError(), RayError("lost\n\n\tpid: 7\nits node died\n" + "x" * 4000)])
+def test_other_losses_are_one_line_too(error: RayError) -> None:
+    line = loss_reason(error)
+
+    assert "\n" not in line
+    assert "pid" not in line
+    assert 0 < len(line) <= 300
+
+
+def test_a_detached_run_that_was_lost_says_what_to_do() -> None:
+    from ray.exceptions import OutOfMemoryError
+
+    lost = DetachedRunLost("first", loss_reason(OutOfMemoryError(OUT_OF_MEMORY)))
+
+    assert Failure.STOPPED == lost.failure
+    assert "that first was handed to was lost: Ray killed it because memory" in str(lost)
+    assert "`jury runs` shows whether the run goes on" in str(lost)

@@ -49,8 +49,8 @@ PANEL = {
     "final": {"method": "majority_vote", "quorum": 1},
 }
 KEYS = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"), "of-no-provider")
-_ARRIVAL = 3.0
-"""Seconds in which a submission may be on its way, which are 300 in the product."""
+_PATIENCE = 3.0
+"""Seconds in which a submission may be on its way, 300 in the product, and after which results are missed again, 60."""
 
 _CALLS = ("upload", "submit", "state", "results")
 """Those that every run makes."""
@@ -75,7 +75,7 @@ class BatchCommand(WarmCommand):
 def soon_arrived() -> None:
     """Let this process wait less long for a submission that may be on its way."""
     patience = batch_plan.BatchPatience
-    batch_plan.BatchPatience = lambda deadline: patience(deadline, arrival=_ARRIVAL)  # type: ignore[assignment,misc]  (it is called alone)
+    batch_plan.BatchPatience = lambda deadline: patience(deadline, arrival=_PATIENCE, again=_PATIENCE)  # type: ignore[assignment,misc]  (it is called alone)
 
 
 def play_batched(ground: Ground, scenario: Scenario) -> ScenarioReport:

@@ -230,9 +230,13 @@ class Storm:
             if _gone(facts) and facts.prepared.batch_id not in self._gone:
                 self._gone.add(facts.prepared.batch_id)
                 job = self._job(facts.submitted.provider_id) if facts.submitted is not None else None
-                if job is None or facts.prepared.provider != "google" or self._sky() < job.ended_at + KEPT["batches/"]:
+                if job is None or not (job.faults & _UNREADABLE or self._are_gone(job)):
                     self._report.violations.append(f"the results of {facts.prepared.batch_id} are there, not gone")
         return code
+
+    def _are_gone(self, job: ScriptedJob) -> bool:
+        """Whether the provider does not keep the results any more; only Google's are gone so soon."""
+        return job.identity.startswith("batches/") and self._sky() >= job.ended_at + KEPT["batches/"]
 
     @property
     def calls(self) -> int:

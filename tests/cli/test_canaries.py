@@ -242,7 +242,7 @@ def _webhook(
         sender = WebhookSender(f"{receiver.url}/hook?key={canary('MY_GATEWAY_KEY')}", webhook_secret(key, "FILE"))
         journal = DeliveryJournal(jury.folder / "deliveries.jsonl", 0)
         now = itertools.count(time.time_ns() // 1000, 10**10)
-        deliveries = ReviewDeliveries(store, journal, sender, clock=lambda: next(now))
+        deliveries = ReviewDeliveries(store, journal, sender.send, clock=lambda: next(now))
         for _ in range(10):
             deliveries.step()
         journal.close()

@@ -301,7 +301,7 @@ def _first_message(store: EventStore, journal: Path) -> dict[str, Any]:
             return SendOutcome(200, None)
 
     with closing(DeliveryJournal(journal, 0)) as written:
-        deliveries = ReviewDeliveries(store, written, Kept())
+        deliveries = ReviewDeliveries(store, written, Kept().send)
         while not any(b"drift" in body for body in sent):
             deliveries.step()
     return json.loads(next(body for body in sent if b"drift" in body))

@@ -9,8 +9,7 @@ import pytest
 
 from jury_analysis import LABELS as LABEL_SCHEMA
 from jury_analysis import check
-from jury_judge.tables.export_schemas import BALLOTS, DEBATES, EXCHANGES, LABELS
-from jury_judge.tables.reason_table import EVIDENCE, REASONS
+from jury_judge.tables.exported_rows import BALLOTS, DEBATES, EVIDENCE, EXCHANGES, LABELS, REASONS
 from support.command_line import CommandLine
 
 NAMES = ("debates", "reasons", "ballots", "exchanges", "evidence", "labels")

@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 from jury_cli.views.debate_list import COLUMNS
-from jury_judge.tables.export_schemas import DEBATES
+from jury_judge.tables.exported_rows import DEBATES
 from jury_store import SORT_COLUMNS
 from support.command_line import CommandLine
 

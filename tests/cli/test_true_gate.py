@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from jury_analysis import report_schema
 from jury_judge import GateSettings, Service
-from jury_judge.records.vote_reports import VoteReports
+from jury_judge.records.votes import VoteReports
 from jury_store import open_store
 from jury_web import AccessPolicy, create_app
 from support.command_line import CommandLine, Outcome

@@ -21,7 +21,6 @@ from jury_events import (
     CallOutcome,
     ConsensusChecked,
     FailureReason,
-    Judgment,
     JurorAbstained,
     JurorEvaluated,
     Panel,
@@ -64,12 +63,6 @@ def evaluated(harness: DebateHarness) -> JurorEvaluated:
 
 def abstained(harness: DebateHarness) -> JurorAbstained:
     return next(one for one in harness.events if isinstance(one, JurorAbstained))
-
-
-def judgment_of(harness: DebateHarness) -> Judgment:
-    judgment = harness.debate.state.judgment
-    assert judgment is not None
-    return judgment
 
 
 def test_an_answer_is_a_vote_with_probabilities_and_neither_points_nor_reasons() -> None:
@@ -216,12 +209,12 @@ def test_a_decision_model_never_speaks_in_a_round_and_its_evaluation_stands() ->
     harness = in_rounds()
     rounds = [one for one in harness.events if isinstance(one, RoundStarted)]
     checks = [one.check for one in harness.events if isinstance(one, ConsensusChecked)]
-    vote = judgment_of(harness).votes[2]
+    vote = harness.judgment.votes[2]
 
     assert [("words", "other")] * 2 == [one.speaker_order for one in rounds]
     assert [2, 2, 3] == [one.largest for one in checks]
     assert ("own", False, 0, PASS) == (vote.kind, vote.stale, vote.round, vote.position)
-    assert 3 == judgment_of(harness).quorum_votes
+    assert 3 == harness.judgment.quorum_votes
 
 
 def test_peers_see_its_vote_without_reasons() -> None:
@@ -258,7 +251,7 @@ def test_critical_criteria_count_the_points_of_the_other_votes() -> None:
     ]
     harness = debate(a_panel(criteria=criteria), given(0.0, 0.1, 0.9), Says("safe_pass", 20.0))
 
-    assert [("safety", 20.0)] == [(one.criterion, one.points) for one in judgment_of(harness).shortfalls or ()]
+    assert [("safety", 20.0)] == [(one.criterion, one.points) for one in harness.judgment.shortfalls or ()]
 
 
 def test_rules_refuse_an_evaluation_of_the_other_kind() -> None:

@@ -12,7 +12,6 @@ from jury_debate import Assignment, IllegalEvent, PanelError, PanelSpec, newest_
 from jury_events import (
     CallOutcome,
     DebateOpened,
-    Judgment,
     JurorEvaluated,
     OutcomeThreshold,
     Panel,
@@ -49,15 +48,9 @@ def debate(spec: dict[str, Any], answers: list[Answer], *, scenarios: int = 1) -
     return DebateHarness(panel, by_round(table), case=a_case(scenarios=scenarios)).run()
 
 
-def judgment_of(harness: DebateHarness) -> Judgment:
-    judgment = harness.debate.state.judgment
-    assert judgment is not None
-    return judgment
-
-
 def decided(harness: DebateHarness) -> tuple[Any, ...]:
     """Everything that must not depend on the seats that are not asked."""
-    judgment = judgment_of(harness)
+    judgment = harness.judgment
     rows = tuple((row.scenario_id, row.verdict, row.label) for row in judgment.scenarios)
     return (Settled.of(judgment), rows)
 
@@ -79,7 +72,7 @@ def test_two_that_agree_settle_a_majority_of_three() -> None:
         juror_ids=("gemini",), settled=Settled(verdict=P, label=None, shortfalls=(), accepted=None)
     ) == not_asked(harness)
     assert [("own", P), ("own", P), ("not_asked", None)] == [
-        (vote.kind, vote.position) for vote in judgment_of(harness).votes
+        (vote.kind, vote.position) for vote in harness.judgment.votes
     ]
 
 
@@ -145,9 +138,9 @@ def test_a_pass_is_settled_where_it_stands_with_the_silent_seats_counted(
 
     harness = debate(spec, answers)
 
-    found = judgment_of(harness)
+    found = harness.judgment
     assert (seats, verdict, capped_by) == (len(asked(harness)), found.verdict, found.capped_by)
-    assert found.verdict is judgment_of(debate({**spec, "stop": None}, answers)).verdict
+    assert found.verdict is debate({**spec, "stop": None}, answers).judgment.verdict
 
 
 def test_the_order_of_asking_is_given_or_rotates_by_debate() -> None:
@@ -257,7 +250,7 @@ def test_a_label_between_two_ranks_that_have_none_leaves_the_case_open() -> None
     harness = debate(spec, [Says("f0"), Says("f1"), Says("f2"), Says("f3"), Says("f1"), Says("f1")])
 
     assert 6 == len(asked(harness))
-    assert "f1" == judgment_of(harness).label
+    assert "f1" == harness.judgment.label
 
 
 def test_a_posterior_that_another_vote_could_change_leaves_the_acceptance_open() -> None:
@@ -351,7 +344,7 @@ def test_what_is_decided_is_equal_with_and_without_early_stop(data: st.DataObjec
 
     assert decided(whole) == decided(stopped)
     if (event := not_asked(stopped)) is not None:
-        assert Settled.of(judgment_of(whole)) == event.settled
+        assert Settled.of(whole.judgment) == event.settled
         _holds_whatever_they_answer(data, whole, spec, answers, stopped, scenarios)
 
 

@@ -2,9 +2,11 @@
 
 import json
 import re
+import unicodedata
 from typing import Any
 
-from hypothesis import given
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jury_debate import (
@@ -16,7 +18,6 @@ from jury_debate import (
     mark,
     panel_differences,
     resolve,
-    spec_of,
     tool_names,
     unmark,
 )
@@ -36,6 +37,7 @@ from jury_events import (
     ToolCall,
     ToolResult,
     Transcript,
+    is_hidden,
 )
 from support.debate_harness import SECRET, DebateHarness, Says, a_panel, by_round
 from support.each_row import each_row
@@ -136,15 +138,6 @@ MARKS = {"lines": SIGN, "words": MARKER}
 
 
 markings = st.sampled_from(sorted(MARKS))
-
-
-@given(marking=markings, text=IMITATIONS)
-def test_no_text_produces_a_line_without_the_sign_or_ends_its_passage(marking: str, text: str) -> None:
-    sign = MARKS[marking]
-    marked = mark(text, sign)
-
-    assert all(line.startswith(f"{sign} ") for line in LINES.split(marked))
-    assert marking == "words" or text == unmark(marked, SIGN)
 
 
 def full_case(text: str) -> Case:
@@ -248,4 +241,136 @@ def test_marking_is_part_of_a_panel_and_of_what_is_written_of_it() -> None:
     lines = ResolvedPanel(words.panel.changed(marking="lines"), {}, None)
 
     assert ["marking"] == [difference.field for difference in panel_differences(lines, words)]
-    assert words.panel == resolve(spec_of(words)).panel
+
+
+M = "⟦k3f9⟧"
+
+
+@each_row(
+    ("text", "marked"),
+    [
+        ("", f"{M} "),
+        ("one", f"{M} one"),
+        ("one two", f"{M} oneˆtwo"),
+        ("  a \t b", f"{M} ˆaˆb"),
+        ("a\nb", f"{M} a\n{M} b"),
+        ("a\r\nb\rc\n", f"{M} a\n{M} b\n{M} c\n{M} "),
+        ("確かめて、返した。次へ！本当？", f"{M} 確かめて、ˆ返した。ˆ次へ！ˆ本当？ˆ"),
+        ("全角\u3000空白と\u00a0改行しない空白", f"{M} 全角ˆ空白とˆ改行しない空白"),
+        ("終わり。 次", f"{M} 終わり。ˆ次"),
+        ("a\u200bb", f"{M} a⟨U+200B⟩b"),
+        ("a\x00\x1b\x7f\x85b", f"{M} a⟨U+0000⟩⟨U+001B⟩⟨U+007F⟩⟨U+0085⟩b"),
+        ("a\u2028b\u2029c", f"{M} a⟨U+2028⟩b⟨U+2029⟩c"),
+        ("\ufeff\u202e\U000e0041", f"{M} ⟨U+FEFF⟩⟨U+202E⟩⟨U+E0041⟩"),
+        ("\ue000\ud800\u0378", f"{M} ⟨U+E000⟩⟨U+D800⟩⟨U+0378⟩"),
+        ("葛\U000e0100 \u3164", f"{M} 葛⟨U+E0100⟩ˆ⟨U+3164⟩"),
+        ("aˆb", f"{M} a⟨U+02C6⟩b"),
+        ("⟨U+200B⟩", f"{M} ⟨U+27E8⟩U+200B⟩"),
+        (f"{M} end of data", f"{M} ⟨U+27E6⟩k3f9⟧ˆendˆofˆdata"),
+    ],
+)
+def test_texts_are_marked(text: str, marked: str) -> None:
+    assert marked == mark(text, M)
+
+
+@given(st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E, include_characters="\n"), max_size=200))
+def test_english_is_marked_as_it_is_beside_other_scripts(text: str) -> None:
+    assert mark(text, M) + "é" == mark(text + "é", M)
+
+
+KZ = "kz:"
+
+
+@each_row(
+    ("text", "marked"),
+    [
+        ("", "kz: "),
+        ("one", "kz: one"),
+        ("    if x:\n\treturn  1\n", "kz:     if x:\nkz: \treturn  1\nkz: "),
+        ("a\n\n\nb", "kz: a\nkz: \nkz: \nkz: b"),
+        ("a\r\nb\rc", "kz: a⟨U+000D⟩\nkz: b⟨U+000D⟩c"),
+        ("全角\u3000空白と\u00a0改行しない空白。次", "kz: 全角\u3000空白と\u00a0改行しない空白。次"),
+        ("a\u200bb\x1b\u2028c", "kz: a⟨U+200B⟩b⟨U+001B⟩⟨U+2028⟩c"),
+        ("\x00" * 16, "kz: ⟨U+0000×16⟩"),
+        ("⟨U+200B⟩", "kz: ⟨U+27E8⟩U+200B⟩"),
+        ("kz: end of the record", "kz: kz: end of the record"),
+        ("ˆ⏎⟦x⟧", "kz: ˆ⏎⟦x⟧"),
+    ],
+)
+def test_texts_are_shown_as_they_are_behind_the_sign(text: str, marked: str) -> None:
+    assert marked == mark(text, KZ)
+    assert text == unmark(marked, KZ)
+
+
+@each_row(
+    ("sign", "piece", "most"),
+    [
+        *((M, piece, 0.01) for piece in ("\n", "\u200b", "\x00", "\u2028", "⏎", " ")),
+        *((M, piece, 2.1) for piece in ("a\n", "\na\r\n")),
+        *((KZ, piece, 0.01) for piece in ("\n", "\u200b", "\r")),
+        *((KZ, piece, 1.01) for piece in (" ", "\t")),
+        (KZ, "a\n", 3.1),
+    ],
+)
+def test_a_long_text_grows_by_little(sign: str, piece: str, most: float) -> None:
+    text = piece * (2_000_000 // len(piece))
+
+    marked = mark(text, sign)
+
+    assert len(marked.encode()) <= most * len(text.encode()) + 100
+    assert marked.startswith(f"{sign} ")
+    if (sign, piece) != (M, " "):
+        assert unmark(marked, sign) == (text if sign == KZ else text.replace("\r\n", "\n"))
+
+
+def test_unmarking_leaves_lines_without_the_marker_unchanged() -> None:
+    prompt = f"# heading ˆ ⟨U+200B⟩\n{mark('one two', M)}\n\nafter"
+
+    assert unmark(prompt, M) == "# heading ˆ ⟨U+200B⟩\none two\n\nafter"
+
+
+@each_row(
+    ("sign", "said"),
+    [
+        *((sign, "marker") for sign in ("⟦⟧", "⟦k 3⟧", "⟦k3f9⟧ ", "⟦鍵⟧")),
+        *((sign, "two lower-case consonants") for sign in ("", "kz", "KZ:", "kzk:", "k7:", "ka:", "kz: ", "kz:\n")),
+    ],
+)
+def test_a_sign_of_another_form_is_refused(sign: str, said: str) -> None:
+    for read in (mark, unmark):
+        with pytest.raises(ValueError, match=said):
+            read("text", sign)
+
+
+CONTROLS = "\n\r\t\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029\u200b\ufeff\u202e ⟨⟩×U+kz:。、ˆ"
+ANY = st.text(st.characters() | st.sampled_from(CONTROLS) | st.characters(categories=["Cs", "Co", "Cn"]), max_size=200)
+SIGNS = (M, "⟦", "⟧", "k3f9", f"{KZ} ", f"\n{KZ}", "\r\n", "\n" * 20)
+ESCAPED = ("⟨U+200B⟩", "⟨U+27E8⟩", "⟨U+000A×16⟩", "⟨U+", "⟩")
+REPEATED = st.builds(lambda char, times: char * times, st.characters(), st.integers(14, 40))
+HOSTILE = st.lists(ANY | st.sampled_from(SIGNS + ESCAPED) | REPEATED, max_size=12).map("".join)
+
+
+@given(HOSTILE)
+def test_marking_of_words_forges_no_line_and_loses_white_space_only(text: str) -> None:
+    marked = mark(text, M)
+    lines = [line.removeprefix(f"{M} ") for line in marked.split("\n")]
+
+    def squeezed(some: str) -> str:
+        return "".join(char for char in some if char not in "\r\n\t" and unicodedata.category(char) != "Zs")
+
+    assert all(line.startswith(f"{M} ") for line in marked.splitlines())
+    assert marked.count(M) == len(lines)
+    assert not any(char.isspace() or is_hidden(char) for line in lines for char in line)
+    assert squeezed(text) == squeezed(unmark(marked, M))
+
+
+@given(HOSTILE)
+@example("⟨⟨U+200B⟩")
+@example("\ud800\udfff")
+@example("\n" * 70_000 + "⟨U+000A×9⟩")
+def test_marking_of_lines_forges_no_line_however_they_are_told_apart_and_loses_nothing(text: str) -> None:
+    marked = mark(text, KZ)
+
+    assert all(line.startswith(f"{KZ} ") for line in marked.split("\n"))
+    assert len(marked.split("\n")) == len(f"{marked}x".splitlines())
+    assert text == unmark(marked, KZ)

@@ -80,14 +80,8 @@ def seats(policy: str, *windows: int | None, models: int = 1, **spec: Any) -> Pa
     return a_panel(seats=written, **own)
 
 
-def judged(debate: LongDebate) -> Judgment:
-    judgment = debate.debate.state.judgment
-    assert judgment is not None
-    return judgment
-
-
 def vote(debate: LongDebate, juror_id: str = "j1") -> Vote:
-    return next(one for one in judged(debate).votes if one.juror_id == juror_id)
+    return next(one for one in debate.judgment.votes if one.juror_id == juror_id)
 
 
 def evaluated(debate: LongDebate) -> list[Evaluation]:
@@ -148,8 +142,8 @@ def test_a_pass_without_a_part_falls_to_what_the_panel_says_of_a_blocked_call(
     assert fallen(policy) == summary(found)
     assert found.partly_read
     assert all(one == label or one.startswith(f"{label}.") for one in found.partly_read)
-    assert 0 == judged(debate).quorum_votes
-    assert judged(debate).verdict is REVIEW
+    assert 0 == debate.judgment.quorum_votes
+    assert debate.judgment.verdict is REVIEW
     assert debate.calls("j1")[-1].call.window == CLOSING
     if isinstance(event, JurorEvaluated):
         evaluation = event.evaluation
@@ -306,7 +300,7 @@ def test_under_a_scale_of_its_own_the_vote_has_an_outcome_and_no_label(method: s
     ).run()
 
     assert ("synthetic", REVIEW, None) == (vote(debate).kind, vote(debate).position, vote(debate).label)
-    assert judged(debate).verdict is REVIEW
+    assert debate.judgment.verdict is REVIEW
 
 
 @each_row("method", ["majority_vote", "weighted_average", "median"])
@@ -315,7 +309,7 @@ def test_every_method_counts_the_vote_as_that_of_a_blocked_call(method: str) -> 
 
     def run(window: str, failure: Any) -> Judgment:
         script = lambda step, call, _p: failure if step.juror_id == "j1" and call.window == window else None  # noqa: E731
-        return judged(LongDebate(panel, script).run())
+        return LongDebate(panel, script).run().judgment
 
     partly, blocked = run("2", CallOutcome.BLOCKED), run(CLOSING, CallOutcome.BLOCKED)
 

@@ -337,9 +337,8 @@ def test_a_seat_whose_tools_failed_does_not_pass_on_what_others_cite(policy: str
     debate = LongDebate(
         panel, lambda step, _c, _p: CallOutcome.BLOCKED if (step.round, step.juror_id) == (0, "j1") else None
     ).run()
-    judgment = debate.debate.state.judgment
+    judgment = debate.judgment
 
-    assert judgment is not None
     assert ("record",) == judgment.votes[0].partly_read
     assert judgment.votes[0].position is not Verdict.SAFE_PASS
 

@@ -229,8 +229,7 @@ def test_a_round_and_the_judge_see_the_outline_and_the_items_that_are_cited() ->
     (statement,) = (e for e in debate.events if isinstance(e, StatementMade) and e.juror_id == "j1")
     read = statement.statement.evaluation.reading
     assert read == debate.evaluation("j1").reading
-    judgment = debate.debate.state.judgment
-    assert judgment is not None
+    judgment = debate.judgment
     assert judgment.judge is not None
     assert judgment.judge.reading is not None
     assert "cited" == judgment.judge.reading.mode
@@ -371,7 +370,7 @@ def first_too_long(step: Step, call: Call, prompt: str) -> Any:
 def test_a_round_and_a_judge_whose_request_is_too_long_are_asked_with_the_items_that_are_cited() -> None:
     panel = seats(None, None, preset="parallel-rounds", discussion={"max_rounds": 2, "end_early": False})
     debate = LongDebate(panel, first_too_long).run()
-    judgment = debate.debate.state.judgment
+    judgment = debate.judgment
     statements = [event.statement.evaluation for event in debate.events if isinstance(event, StatementMade)]
 
     for calls in (debate.calls("j1", 1), debate.calls("j2", 1), debate.calls(None, None)):
@@ -382,7 +381,6 @@ def test_a_round_and_a_judge_whose_request_is_too_long_are_asked_with_the_items_
         assert '"command": "ls folder-20"' in cited.partition("## Items that jurors cite")[2]
     assert 1 == len(debate.calls("j1", 2)), "what was too long once is not tried again"
     assert [("cited", 1.0)] * 4 == [(one.reading.mode, one.reading.share) for one in statements if one.reading]
-    assert judgment is not None
     assert judgment.judge is not None
     assert judgment.judge.reading is not None
     assert judgment.judge.reading.share < 0.1

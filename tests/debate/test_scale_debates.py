@@ -56,15 +56,9 @@ def a_debate(table: Sequence[Sequence[Answer]], judge: Answer = Says("needs_revi
     return DebateHarness(a_panel(**spec), script, case=case).run()
 
 
-def judgment_of(debate: DebateHarness) -> Judgment:
-    judgment = debate.debate.state.judgment
-    assert judgment is not None
-    return judgment
-
-
 def voted(*words: str | Answer, **spec: Any) -> Judgment:
     rows = [[word if isinstance(word, CallOutcome | Says) else Says(word, 80.0)] for word in words]
-    return judgment_of(a_debate(rows, **{**INDEPENDENT, **spec}))
+    return a_debate(rows, **{**INDEPENDENT, **spec}).judgment
 
 
 def recounted(debate: DebateHarness) -> Judgment:
@@ -93,7 +87,7 @@ def test_labels_stand_beside_their_outcomes_in_every_event() -> None:
     assert [False, False, True] == changed
     assert isinstance(debate.events[-1], DebateCompleted)
     assert (P, "right") == (debate.events[-1].final_verdict, debate.events[-1].final_label)
-    assert "label" == judgment_of(debate).agreed_on
+    assert "label" == debate.judgment.agreed_on
 
 
 def test_a_position_changes_with_its_label_though_its_outcome_stays() -> None:
@@ -159,7 +153,7 @@ def test_a_peer_is_shown_by_its_label_and_a_blocked_one_by_its_outcome() -> None
 
 def test_the_final_judge_decides_with_a_label() -> None:
     debate = a_debate([[Says("right")]] * 3, Says("partial", 90.0), **ANSWERS, discussion={"max_rounds": 1})
-    found = judgment_of(debate)
+    found = debate.judgment
 
     assert (R, "partial", 90) == (found.verdict, found.label, found.score)
     assert found.judge is not None
@@ -185,7 +179,7 @@ def test_scenarios_are_counted_by_label() -> None:
         [[Says("right")], [Says("right")], [Says("wrong")]], **ANSWERS, **INDEPENDENT, case=a_case(scenarios=2)
     )
 
-    assert [(P, "right")] * 2 == [(row.verdict, row.label) for row in judgment_of(debate).scenarios]
+    assert [(P, "right")] * 2 == [(row.verdict, row.label) for row in debate.judgment.scenarios]
 
 
 def test_a_failing_label_needs_evidence_as_a_failing_verdict_does() -> None:
@@ -215,7 +209,7 @@ def test_a_recount_is_the_live_judgment_and_every_event_is_written_exactly(
         final={"method": method},
     )
 
-    assert judgment_of(debate) == recounted(debate)
+    assert debate.judgment == recounted(debate)
     for event in debate.events:
         assert event == type(event).model_validate_json(encode(event, recorded_at=1).body)
 
@@ -237,7 +231,7 @@ def test_a_verdict_that_is_not_accepted_has_no_label_and_its_acceptance_does(
     calibrated = resolve(PanelSpec.model_validate({**spec, "final": {"calibration": calibration}}))
     script = by_round({seat: [Says(word, 80.0)] for seat, word in zip(SEATS, words, strict=True)})
 
-    found = judgment_of(DebateHarness(calibrated.panel, script, prompts=calibrated.prompts).run())
+    found = DebateHarness(calibrated.panel, script, prompts=calibrated.prompts).run().judgment
 
     assert found.acceptance is not None
     assert (accepted, "right", label) == (found.acceptance.accepted, found.acceptance.label, found.label)

@@ -43,9 +43,7 @@ def judged(said: Sequence[Answer], *, scenarios: int = 1, **spec: Any) -> Judgme
     panel = a_panel(**spec, seats=seats)
     table = {juror: [answer] for juror, answer in zip(ids, said, strict=True)}
     harness = DebateHarness(panel, by_round(table, Says(P, 80.0)), case=a_case(scenarios=scenarios)).run()
-    found = harness.debate.state.judgment
-    assert found is not None
-    return found
+    return harness.judgment
 
 
 @each_row(
@@ -104,9 +102,7 @@ def test_a_final_judge_decides_for_itself_and_the_majority_where_it_fails_does_n
         panel = a_panel(*ids, preset="independent", final={"method": "final_judge", "judge": {"model": "simulated/x"}})
         answers = [FAILS, SILENT, SILENT, PASSES, PASSES]
         table = {juror: [answer] for juror, answer in zip(ids, answers, strict=True)}
-        found = DebateHarness(panel, by_round(table, judge)).run().debate.state.judgment
-        assert found is not None
-        return found
+        return DebateHarness(panel, by_round(table, judge)).run().judgment
 
     decided, failed = one(Says(P, 88.0)), one(SILENT)
 
@@ -121,9 +117,8 @@ def test_an_earlier_evaluation_is_no_silence() -> None:
     table = {juror: [PASSES] if number < 2 else [FAILS] for number, juror in enumerate(ids)}
     table["j2"] = [PASSES, SILENT]
 
-    found = DebateHarness(panel, by_round(table)).run().debate.state.judgment
+    found = DebateHarness(panel, by_round(table)).run().judgment
 
-    assert found is not None
     assert (P, None, "stale") == (found.verdict, found.capped_by, found.votes[2].kind)
 
 

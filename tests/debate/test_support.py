@@ -14,8 +14,6 @@ from jury_events import (
     ConsensusChecked,
     ConsensusStatus,
     Decider,
-    Judgment,
-    JudgmentRendered,
     JurorEvaluated,
     Step,
     Verdict,
@@ -53,10 +51,6 @@ def a_debate(
     return DebateHarness(panel, script).run()
 
 
-def judgment(debate: DebateHarness) -> Judgment:
-    return next(event.judgment for event in debate.events if isinstance(event, JudgmentRendered))
-
-
 def check(debate: DebateHarness) -> ConsensusStatus:
     return next(event.check.status for event in debate.events if isinstance(event, ConsensusChecked))
 
@@ -75,13 +69,13 @@ def test_a_majority_without_support(
 ) -> None:
     debate = a_debate(BARE, BARE, PASS, unsupported=unsupported, final={"method": "majority_vote", "quorum": 1})
 
-    assert (verdict, score) == (judgment(debate).verdict, judgment(debate).score)
+    assert (verdict, score) == (debate.judgment.verdict, debate.judgment.score)
     assert status is check(debate)
 
 
 @each_row("unsupported", [None, "count", "halve", "abstain"])
 def test_a_verdict_with_a_quotation_that_stands_there_counts_whole(unsupported: str | None) -> None:
-    found = judgment(a_debate(FAIL, FAIL, PASS, unsupported=unsupported))
+    found = a_debate(FAIL, FAIL, PASS, unsupported=unsupported).judgment
 
     assert (Verdict.UNSAFE_FAIL, 20) == (found.verdict, found.score)
 
@@ -90,7 +84,7 @@ def test_a_verdict_with_a_quotation_that_stands_there_counts_whole(unsupported: 
 def test_a_weighted_average(unsupported: str, mean: float) -> None:
     final = {"method": "weighted_average", "quorum": 1}
 
-    assert mean == pytest.approx(judgment(a_debate(BARE, PASS, unsupported=unsupported, final=final)).mean, abs=1e-3)
+    assert mean == pytest.approx(a_debate(BARE, PASS, unsupported=unsupported, final=final).judgment.mean, abs=1e-3)
 
 
 def test_half_a_vote_has_half_of_its_weight_in_a_mean_of_levels() -> None:
@@ -98,7 +92,7 @@ def test_half_a_vote_has_half_of_its_weight_in_a_mean_of_levels() -> None:
     final = {"method": "weighted_average"}
 
     def label(unsupported: str) -> str | None:
-        return judgment(a_debate(*[best] * 4, worst, unsupported=unsupported, final=final, scale=LEVELS["scale"])).label
+        return a_debate(*[best] * 4, worst, unsupported=unsupported, final=final, scale=LEVELS["scale"]).judgment.label
 
     # Of the ranks 4, 4, 4, 4 and 0 the mean is 3.2, of four and a half votes 3.56.
     assert ("4", "5") == (label("count"), label("halve"))
@@ -107,14 +101,14 @@ def test_half_a_vote_has_half_of_its_weight_in_a_mean_of_levels() -> None:
 def test_an_earlier_evaluation_does_not_stand_in_for_one_without_support() -> None:
     rounds = {"preset": "parallel-rounds", "discussion": {"max_rounds": 1, "always_discuss": True}}
     final = {"method": "majority_vote", "quorum": 1}
-    found = judgment(a_debate(FAIL, PASS, PASS, unsupported="abstain", later={"j0": BARE}, final=final, **rounds))
+    found = a_debate(FAIL, PASS, PASS, unsupported="abstain", later={"j0": BARE}, final=final, **rounds).judgment
 
     assert ["abstained", "own", "own"] == [vote.kind for vote in found.votes]
     assert Verdict.SAFE_PASS is found.verdict
 
 
 def test_an_abstention_does_not_count_towards_quorum() -> None:
-    found = judgment(a_debate(BARE, BARE, PASS, unsupported="abstain"))
+    found = a_debate(BARE, BARE, PASS, unsupported="abstain").judgment
 
     assert ["abstained", "abstained", "own"] == [vote.kind for vote in found.votes]
     assert (1, True, Verdict.NEEDS_REVIEW) == (found.quorum_votes, found.capped, found.verdict)
@@ -122,7 +116,7 @@ def test_an_abstention_does_not_count_towards_quorum() -> None:
 
 def test_a_final_judge_decides_as_it_does() -> None:
     final = {"method": "final_judge", "judge": {"model": "simulated/juror"}}
-    found = judgment(a_debate(BARE, BARE, BARE, unsupported="abstain", final=final))
+    found = a_debate(BARE, BARE, BARE, unsupported="abstain", final=final).judgment
 
     assert (Decider.FINAL_JUDGE, Verdict.SAFE_PASS, 3) == (found.decided_by, found.verdict, found.quorum_votes)
 
@@ -149,7 +143,7 @@ METHODS = st.sampled_from(["majority_vote", "weighted_average"])
 def test_where_all_verdicts_are_supported_the_rule_changes_nothing(says: list[Says], method: str) -> None:
     supported = [FAIL if one is BARE else one for one in says]
     found = [
-        judgment(a_debate(*supported, unsupported=rule, final={"method": method}))
+        a_debate(*supported, unsupported=rule, final={"method": method}).judgment
         for rule in ("count", "halve", "abstain")
     ]
 
@@ -159,7 +153,7 @@ def test_where_all_verdicts_are_supported_the_rule_changes_nothing(says: list[Sa
 @given(says=ANY, method=METHODS, rule=st.sampled_from(["halve", "abstain"]))
 def test_no_rule_makes_a_verdict_worse(says: list[Says], method: str, rule: str) -> None:
     final = {"method": method, "quorum": 1}
-    count, found = (judgment(a_debate(*says, unsupported=one, final=final)) for one in ("count", rule))
+    count, found = (a_debate(*says, unsupported=one, final=final).judgment for one in ("count", rule))
     order = [Verdict.UNSAFE_FAIL, Verdict.NEEDS_REVIEW, Verdict.SAFE_PASS]
 
     assert found.decided_by is Decider.NO_EVALUATION or order.index(found.verdict) >= order.index(count.verdict)
@@ -175,7 +169,7 @@ def test_a_recount_equals_the_live_judgment(says: list[Says], method: str, rule:
         if isinstance(event, JurorEvaluated)
     ]
 
-    assert judgment(debate) == rules_of(opened.rules).recount(opened, [made]).judgment
+    assert debate.judgment == rules_of(opened.rules).recount(opened, [made]).judgment
 
 
 def test_a_judge_that_fails_where_every_seat_abstains_leaves_no_vote() -> None:
@@ -190,7 +184,7 @@ def test_a_judge_that_fails_where_every_seat_abstains_leaves_no_vote() -> None:
         ),
     ).panel
     debate = DebateHarness(panel, lambda step, _call: CallOutcome.TIMEOUT if step.juror_id is None else BARE).run()
-    made = judgment(debate)
+    made = debate.judgment
 
     assert (Decider.NO_EVALUATION, Verdict.NEEDS_REVIEW) == (made.decided_by, made.verdict)
     assert made.judge_failure is not None

@@ -11,7 +11,7 @@ from jury_judge import Jury, Records, load_panel
 from jury_providers import Simulation
 from jury_replay import verify
 
-pytestmark = pytest.mark.filterwarnings("ignore::jury_judge.documents.retired.RetiredModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::jury_judge.documents.seating.RetiredModelWarning")
 
 BASIC = """
 from jury_judge import ADKCollaborativeJuryJudge

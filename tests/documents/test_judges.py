@@ -23,7 +23,7 @@ SIMULATED: dict[str, Any] = {
     "jurors": ["simulated/a", "simulated/b", "simulated/c"],
     "final_judge_model": "simulated/judge",
 }
-RETIRED = pytest.mark.filterwarnings("ignore::jury_judge.documents.retired.RetiredModelWarning")
+RETIRED = pytest.mark.filterwarnings("ignore::jury_judge.documents.seating.RetiredModelWarning")
 QUESTION, ANSWER = "Refund order 17.", "Refunded to 4242."
 
 

@@ -13,6 +13,7 @@ from jury_events import (
     CertifiedStage,
     LadderCertificate,
     OutcomeThreshold,
+    ProbabilitySignal,
     ShareSignal,
     SignalVote,
     Verdict,
@@ -87,3 +88,25 @@ def test_thresholds_by_outcome_come_back_from_their_bytes() -> None:
     found = LADDER.calibration_of(2)
 
     assert found == Calibration.model_validate_json(canonical_json(found))
+
+
+VOTES = [SignalVote("a", "good", 0.9), SignalVote("b", "good", 0.6), SignalVote("c", "bad", 0.8), SignalVote("d", None)]
+
+
+@each_row(("verdict", "mean"), [("good", 0.375), ("bad", 0.2), ("unclear", 0.0)])
+def test_votes_for_another_verdict_and_no_votes_count_nothing(verdict: str, mean: float) -> None:
+    assert mean == ProbabilitySignal().probability(verdict, VOTES)
+
+
+def test_it_is_at_most_the_share_of_the_votes() -> None:
+    certain = [vote._replace(confidence=1.0) for vote in VOTES]
+
+    assert ShareSignal().probability("good", VOTES) == ProbabilitySignal().probability("good", certain)
+
+
+def test_a_vote_without_a_confidence_counts_nothing() -> None:
+    assert 0.0 == ProbabilitySignal().probability("good", [SignalVote("a", "good"), SignalVote("b", "good")])
+
+
+def test_thresholds_are_hundredths() -> None:
+    assert (1.0, 0.99, 0.01, 100) == (*ProbabilitySignal.levels()[:2], ProbabilitySignal.levels()[-1], 100)

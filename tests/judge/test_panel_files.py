@@ -21,7 +21,7 @@ from jury_judge import (
     load_panel,
     load_settings,
 )
-from jury_judge.diagnosis.diagnosis import probed
+from jury_judge.diagnosis import probed
 from jury_providers import (
     Endpoint,
     Limits,

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from jury_judge.corpus_tests import CorpusCollector
+from jury_judge.pytest_items import CorpusCollector
 from jury_judge.pytest_plugin import pytest_addoption
 from support.corpus import CORPUS
 

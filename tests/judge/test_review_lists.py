@@ -14,19 +14,15 @@ from jury_events import Case, ItemSource, ReviewSample, SettingError, Verdict, c
 from jury_judge import (
     NewReview,
     ReviewRefused,
-    assign_review,
     disputed,
     draw_by_verdict,
     draw_sample,
     export_tables,
     later_labels,
-    record_review,
     recorded_draw,
     review_agreement,
     review_labels,
     review_queue,
-    reviews_of,
-    withdraw_review,
 )
 from jury_replay import DebateSelection, erase
 from jury_store import Append, DebateFilter, EventStore, MemoryEventStore
@@ -36,6 +32,7 @@ from support.debates import DebateScript
 from support.each_row import each_row
 from support.evidence_debate import TABLE, EvidenceDebate, a_cited_case
 from support.pages import keep
+from support.recorded_reviews import assign_review, record_review, reviews_of, withdraw_review
 from support.refusals import RefusalTables
 from support.review_site import TOKEN, Visit, review_site
 from support.reviewed import judged_debate

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jury_events import Verdict, review_stream
-from jury_judge import NewReview, ReviewRecorder, reasons_of, record_review, reviews_of
+from jury_judge import NewReview, ReviewRecorder
 from jury_judge.reviews import review_recorder
 from jury_replay import verify
 from jury_store import (
@@ -21,6 +21,7 @@ from jury_store import (
     parse_store_url,
     requests_folder,
 )
+from support.recorded_reviews import reasons_of, record_review, reviews_of
 from support.reviewed import judged_debate
 from support.waiting import until
 

@@ -9,15 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from jury_events import Case, DebateNotFound, Verdict, review_stream
-from jury_judge import (
-    NewReview,
-    Records,
-    ReviewRefused,
-    assign_review,
-    record_review,
-    reviews_of,
-    withdraw_review,
-)
+from jury_judge import NewReview, Records, ReviewRefused
 from jury_replay import ErasureOrder, erase, quarantine, replay_history, verify
 from jury_store import Append, DebateFilter, EventStore, MemoryEventStore, open_store
 from jury_views import event_lines, line_of, result_of, review_choices
@@ -25,6 +17,7 @@ from support.debate_harness import a_case
 from support.debates import DebateScript
 from support.evidence_debate import EvidenceDebate
 from support.pages import keep
+from support.recorded_reviews import assign_review, record_review, reviews_of, withdraw_review
 from support.refusals import RefusalTables
 from support.reviewed import judged_debate
 from support.scaled_debates import a_right_answer, mixed_levels

@@ -25,18 +25,16 @@ from jury_judge import (
     ReviewDeliveries,
     SendOutcome,
     WebhookSender,
-    assign_review,
     deliver,
-    record_review,
     signed_headers,
     webhook_secret,
-    withdraw_review,
 )
 from jury_replay import import_cassette, quarantine, read_cassette
 from jury_store import EventStore, MemoryEventStore, StoreFailed, open_store
 from support.cassettes import out_of
 from support.each_row import each_row
 from support.json_server import JsonAnswer, JsonRequest, JsonServer, json_server
+from support.recorded_reviews import assign_review, record_review, withdraw_review
 from support.refusals import RefusalTables
 from support.reviewed import judged_debate
 from support.tls import server_context
@@ -144,7 +142,7 @@ def steps(deliveries: ReviewDeliveries, number: int = 10) -> None:
 def sent_by(store: EventStore, journal_file: Path, *outcomes: SendOutcome) -> ScriptedSender:
     """What a server sends that starts, takes some steps and ends."""
     journal, sender = DeliveryJournal(journal_file, 0), ScriptedSender(*outcomes or [OK])
-    steps(ReviewDeliveries(store, journal, sender))
+    steps(ReviewDeliveries(store, journal, sender.send))
     journal.close()
     return sender
 
@@ -167,7 +165,7 @@ def test_a_server_that_fails_first_gets_every_message_signed_with_the_same_id(
     judged_debate(store, "passed", PASS, seed=2)
     with receiving(500, 302, 204) as receiver:
         sender = WebhookSender(f"{receiver.url}/hook?key=hidden", KEY)
-        deliveries = ReviewDeliveries(store, journal, sender, clock=clock)
+        deliveries = ReviewDeliveries(store, journal, sender.send, clock=clock)
         steps(deliveries)
         assert 1 == len(receiver.requests)
         for delay in (*DELAYS[:2], 10**6):
@@ -204,7 +202,7 @@ def test_assignments_and_reviewers_who_differ_cause_messages_without_what_was_sa
     judged_debate(store, "d", PASS)
     assign_review(store, "d", "ann", by="boss")
     assign_review(store, "d", "bob", by="boss", sample=ReviewSample(seed=1, size=1, population=1))
-    deliveries = ReviewDeliveries(store, DeliveryJournal(journal_file, 0), sender)
+    deliveries = ReviewDeliveries(store, DeliveryJournal(journal_file, 0), sender.send)
     steps(deliveries)
     record_review(store, "d", NewReview("ann", PASS, "The reason."))
     record_review(store, "d", NewReview("bob", FAIL))
@@ -251,7 +249,7 @@ def test_a_message_is_sent_for_what_begins_a_dispute_that_is_not_over(
     """A number among what is said is a review that is withdrawn; `at_once`: messages of a server that starts later."""
     store, sender = MemoryEventStore(), ScriptedSender(OK)
     judged_debate(store, "d", PASS)
-    deliveries = ReviewDeliveries(store, DeliveryJournal(tmp_path / "one.jsonl", 0), sender)
+    deliveries = ReviewDeliveries(store, DeliveryJournal(tmp_path / "one.jsonl", 0), sender.send)
     begun: list[int] = []
     for number, one in enumerate(said, 1):
         if isinstance(one, int):
@@ -272,11 +270,11 @@ def test_what_was_not_delivered_is_sent_after_a_restart_and_the_rest_is_not(jour
     judged_debate(store, "a")
     judged_debate(store, "b", seed=2)
     journal, before, after = DeliveryJournal(journal_file, 0), ScriptedSender(OK, DOWN), ScriptedSender(OK)
-    steps(ReviewDeliveries(store, journal, before, clock=clock))
+    steps(ReviewDeliveries(store, journal, before.send, clock=clock))
     journal.close()
     judged_debate(store, "c", seed=3)
     journal = DeliveryJournal(journal_file, store.last_position())
-    steps(ReviewDeliveries(store, journal, after, clock=clock))
+    steps(ReviewDeliveries(store, journal, after.send, clock=clock))
 
     assert (["a", "b"], ["b", "c"]) == (before.said("debateId"), after.said("debateId"))
     assert before.sent[1] == after.sent[0]
@@ -307,7 +305,7 @@ async def test_on_a_full_disk_nothing_stays_of_a_line_and_what_waited_is_sent_wh
     judged_debate(store, "a")
     before = content()
     disk = FullDisk(journal_file, monkeypatch)
-    async with delivering(ReviewDeliveries(store, journal, sender)):
+    async with delivering(ReviewDeliveries(store, journal, sender.send)):
         await until(lambda: store.reads > 3)
         full = content()
         disk.full = False
@@ -326,13 +324,12 @@ def test_an_attempt_that_cannot_be_recorded_is_not_repeated_before_a_restart(
 ) -> None:
     store, sender, journal = MemoryEventStore(), ScriptedSender(OK), DeliveryJournal(journal_file, 0)
     judged_debate(store, "a")
-    deliveries, send = ReviewDeliveries(store, journal, sender), sender.send
 
     def fills_the_disk(message_id: str, seconds: int, body: bytes) -> SendOutcome:
         FullDisk(journal_file, monkeypatch)
-        return send(message_id, seconds, body)
+        return sender.send(message_id, seconds, body)
 
-    monkeypatch.setattr(sender, "send", fills_the_disk)
+    deliveries = ReviewDeliveries(store, journal, fills_the_disk)
     with pytest.raises(JuryError, match="No space left on device"):
         steps(deliveries)
     steps(deliveries)
@@ -352,7 +349,7 @@ async def test_whatever_fails_is_said_at_once_and_deliveries_go_on(
     store, sender = FailingStore(), ScriptedSender(OK)
     judged_debate(store, "a")
     store.failure = failure
-    async with delivering(ReviewDeliveries(store, DeliveryJournal(journal_file, 0), sender)):
+    async with delivering(ReviewDeliveries(store, DeliveryJournal(journal_file, 0), sender.send)):
         await until(lambda: store.reads > 3)
         store.failure = None
         await until(lambda: sender.sent)
@@ -368,7 +365,7 @@ def test_a_message_that_is_never_accepted_is_given_up_on_record(
     store, clock, sender = MemoryEventStore(), Clock(), ScriptedSender(DOWN)
     judged_debate(store, "a")
     journal = DeliveryJournal(journal_file, 0)
-    deliveries = ReviewDeliveries(store, journal, sender, clock=clock)
+    deliveries = ReviewDeliveries(store, journal, sender.send, clock=clock)
     for _ in range(20):
         steps(deliveries)
         clock.on(24 * 3600)
@@ -390,7 +387,7 @@ def test_what_cannot_be_used_is_refused_without_a_secret(refusals: RefusalTables
         **{f"the secret {one}": lambda one=one: webhook_secret(one, "FILE") for one in secrets},  # type: ignore[misc]
         **{f"the URL {one}": lambda one=one: WebhookSender(one, KEY) for one in urls},  # type: ignore[misc]
         "a journal that another server writes": lambda: DeliveryJournal(tmp_path / "used.jsonl", 0),
-        "a journal of another store": lambda: ReviewDeliveries(MemoryEventStore(), journal, ScriptedSender(OK)),
+        "a journal of another store": lambda: ReviewDeliveries(MemoryEventStore(), journal, ScriptedSender(OK).send),
         "a number that is none": lambda: DeliveryJournal(tmp_path / "list.jsonl", 0),
         "another file": lambda: DeliveryJournal(tmp_path / "notes.txt", 0),
     }

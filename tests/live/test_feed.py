@@ -243,7 +243,7 @@ async def test_an_erased_statement_is_not_sent_any_more(store: MemoryEventStore,
 async def test_a_log_that_cannot_be_read_for_a_while_is_read_on(
     store: MemoryEventStore, feed: Feed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jury_judge.live.feed._RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("jury_judge.feed._RETRY_SECONDS", 0.01)
     writing = Writing(store)
     script = writing.script
     writing.write(*script.begins())

@@ -64,35 +64,24 @@ async def test_an_echoed_key_is_not_recorded(dialect: Dialect) -> None:
 async def test_an_escaped_key_is_removed_from_the_record() -> None:
     text = json.dumps(CHAT.reply("the key is @", "stop", ())).replace("@", SPELLED).encode()
     error = b'{"error": {"message": "bad key %s", "type": "x"}}' % SPELLED.encode()
-    async with canned_server(Canned(pieces=[text]), Canned(401, [error])) as server:
-        adapter = CHAT.adapter(server, KEY)
-        replies = [await adapter.call(a_request()), await adapter.call(a_request())]
-        await adapter.close()
+    (good, bad), _ = await CHAT.exchanged(Canned(pieces=[text]), Canned(401, [error]), key=KEY)
 
-    assert b"the key is [key]" == replies[0].answer
-    assert b"the key is [key]" in (replies[0].response or b"")
-    assert ["bad key [key]" in (replies[1].error or ""), b"bad key [key]" in (replies[1].response or b"")] == [
-        True,
-        True,
-    ]
+    assert b"the key is [key]" == good.answer
+    assert b"the key is [key]" in (good.response or b"")
+    assert "bad key [key]" in (bad.error or "")
+    assert b"bad key [key]" in (bad.response or b"")
 
 
 @each_row("at", [MAX_RECORDED_BYTES, 300])
 async def test_a_cut_response_contains_no_part_of_a_key(at: int) -> None:
     said = b"x" * (at - len(KEY) // 2) + KEY.encode() + b"x" * 50
-    async with canned_server(Canned(500, [said])) as server:
-        adapter = CHAT.adapter(server, KEY)
-        reply = await adapter.call(a_request())
-        await adapter.close()
+    (reply,), _ = await CHAT.exchanged(Canned(500, [said]), key=KEY)
 
     assert "canary" not in written(reply)
 
 
 async def test_a_key_split_over_stream_events_is_not_recorded() -> None:
-    async with canned_server(CHAT.canned(KEY, streamed=True)) as server:
-        adapter = CHAT.adapter(server, KEY)
-        reply = await adapter.call(a_request(), _ignore)
-        await adapter.close()
+    (reply,), _ = await CHAT.exchanged(CHAT.canned(KEY, streamed=True), key=KEY, on_chunk=_ignore)
 
     assert b"[key]" == reply.answer
 
@@ -111,10 +100,7 @@ async def test_a_key_in_the_url_or_the_schema_is_not_recorded() -> None:
 @pytest.mark.parametrize("echo", ["sk-abc***xyz", "sk-proj-…wxyz", "AIzaSyABCDEF", "cana****6+b7", "sk-other-key-1"])
 async def test_text_that_looks_like_a_key_is_masked_in_a_refusal(dialect: Dialect, echo: str) -> None:
     said = {"error": {"message": f"Incorrect API key provided: {echo}. Find yours.", "type": "x", "code": None}}
-    async with canned_server(Canned(401, [json.dumps(said, ensure_ascii=False).encode()])) as server:
-        adapter = dialect.adapter(server, KEY)
-        reply = await adapter.call(a_request())
-        await adapter.close()
+    (reply,), _ = await dialect.exchanged(Canned(401, [json.dumps(said, ensure_ascii=False).encode()]), key=KEY)
 
     assert CallOutcome.AUTHENTICATION == reply.outcome
     assert echo not in written(reply)
@@ -123,10 +109,7 @@ async def test_text_that_looks_like_a_key_is_masked_in_a_refusal(dialect: Dialec
 
 
 async def test_a_placeholder_is_no_secret() -> None:
-    async with canned_server(CHAT.canned("none of it")) as server:
-        adapter = CHAT.adapter(server, "none")
-        reply = await adapter.call(a_request())
-        await adapter.close()
+    (reply,), _ = await CHAT.exchanged(CHAT.canned("none of it"), key="none")
 
     assert b"none of it" == reply.answer
 
@@ -237,24 +220,18 @@ async def test_an_unused_adapter_can_be_closed(dialect: Dialect) -> None:
 
 
 async def test_no_cookies_are_kept() -> None:
-    async with canned_server(CHAT.canned("x")._replace(headers={"set-cookie": "a=b; Path=/"})) as server:
-        adapter = CHAT.adapter(server)
-        await adapter.call(a_request())
-        await adapter.call(a_request())
-        await adapter.close()
+    answer = CHAT.canned("x")._replace(headers={"set-cookie": "a=b; Path=/"})
+    _, asked = await CHAT.exchanged(answer, answer)
 
-    assert ["cookie" in asked.headers for asked in server.asked] == [False, False]
+    assert [False, False] == ["cookie" in one.headers for one in asked]
 
 
 @every_dialect
 async def test_a_key_that_is_invalid_in_a_header_is_a_bad_request(dialect: Dialect) -> None:
     key = "two\nlines-of-a-key"
-    async with canned_server(dialect.canned("x")) as server:
-        adapter = dialect.adapter(server, key)
-        reply = await adapter.call(a_request())
-        await adapter.close()
+    (reply,), asked = await dialect.exchanged(dialect.canned("x"), key=key)
 
-    assert (CallOutcome.BAD_REQUEST, [], True) == (reply.outcome, server.asked, bool(reply.error))
+    assert (CallOutcome.BAD_REQUEST, [], True) == (reply.outcome, asked, bool(reply.error))
     assert "lines-of-a-key" not in written(reply)
     assert b'"body"' in (reply.sent or b"")
 

@@ -18,11 +18,9 @@ REPAIR = ModelMessage("user", "Say it again.")
 
 async def sent_by(dialect: Dialect, *messages: ModelMessage, on_chunk: Any = None, **request: Any) -> tuple[Asked, Any]:
     """The request as it arrived, and `sent` as it is recorded."""
-    async with canned_server(dialect.canned("x")) as server:
-        adapter = dialect.adapter(server)
-        reply = await adapter.call(a_request(*messages, **request), on_chunk)
-        await adapter.close()
-    return server.asked[0], json.loads(reply.sent or b"")
+    called = a_request(*messages, **request)
+    (reply,), (asked,) = await dialect.exchanged(dialect.canned("x"), requests=[called], on_chunk=on_chunk)
+    return asked, json.loads(reply.sent or b"")
 
 
 def said_by(dialect: Dialect, text: str, calls: Any = (), finish: str = "", *, streamed: bool = False) -> ModelMessage:

@@ -54,12 +54,9 @@ async def reply_to(dialect: Dialect, canned: Canned, on_chunk: OnChunk | None = 
 
 async def replies_to(dialect: Dialect, answers: Sequence[Canned], on_chunk: OnChunk | None = None) -> list[ModelReply]:
     """The replies of one adapter to each of the answers."""
-    async with canned_server(*answers) as server:
-        adapter = dialect.adapter(server)
-        found = [await adapter.call(a_request(), on_chunk) for _ in answers]
-        await adapter.close()
+    found, asked = await dialect.exchanged(*answers, on_chunk=on_chunk)
 
-        assert len(answers) == len(server.asked), "one call is one request, whatever comes of it"
+    assert len(answers) == len(asked), "one call is one request, whatever comes of it"
     return found
 
 
@@ -573,12 +570,9 @@ async def test_a_responses_stream_without_output_in_its_final_event_is_assembled
 
 
 async def test_a_schema_that_cannot_be_translated_is_a_bad_request() -> None:
-    async with canned_server(Canned()) as server:
-        adapter = ANTHROPIC.adapter(server)
-        reply = await adapter.call(a_request()._replace(schema={"properties": {}}))
-        await adapter.close()
+    (reply,), asked = await ANTHROPIC.exchanged(Canned(), requests=[a_request()._replace(schema={"properties": {}})])
 
-    assert (O.BAD_REQUEST, []) == (reply.outcome, server.asked)
+    assert (O.BAD_REQUEST, []) == (reply.outcome, asked)
     assert "type" in (reply.error or "")
 
 

@@ -1,6 +1,7 @@
-"""Calls about batches that fail: what they mean, whether they may have arrived, and what their errors do not show."""
+"""Calls about batches that fail, lists of batches and their clock: what they mean, and what errors do not show."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,8 @@ from jury_providers import (
     OpenAIErrors,
     PreparedBatch,
 )
-from support.batched import KEY, PROTOCOLS, BatchedModels, BatchProtocol, batched_models
+from jury_providers.batches.documents import listed, may_be
+from support.batched import HOUR, KEY, PROTOCOLS, START, BatchedModels, BatchProtocol, batched_models
 from support.vendors.batch_script import CALLS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -178,3 +180,62 @@ async def test_an_answer_leads_to_no_other_host(tmp_path: Path) -> None:
         client.send = redirected  # type: ignore[method-assign]  # what Google's SDK calls
         with pytest.raises(BatchRefused, match="another host"):
             await batches.upload(prepared)
+
+
+SENT_AFTER = datetime.fromtimestamp(START, UTC)
+
+
+async def test_a_page_that_is_no_list_or_a_list_without_an_end_does_not_say_that_there_is_no_batch() -> None:
+    no_list: list[dict[str, Any]] = [{}, {"data": None}, {"data": {}}, {"error": {"message": "x"}}]
+    for page, said in [*((one, "no list of batches") for one in no_list), ({"data": [{"id": "b"}]}, "does not end")]:
+
+        async def ask(_arguments: Mapping[str, Any], page: dict[str, Any] = page) -> dict[str, Any]:
+            return page
+
+        with pytest.raises(BatchUnavailable, match=said):
+            _ = [one async for one in listed(ask, "data", lambda _page, _batches: {"after": "b"})]
+
+
+async def test_a_batch_may_be_this_one_if_it_was_created_while_this_one_was_sent() -> None:
+    for sent_after, minutes, expected in (
+        (SENT_AFTER, -6, False),
+        (SENT_AFTER, -4, True),  # two of the provider's clocks may differ
+        (SENT_AFTER, 60, True),
+        (SENT_AFTER, 70, False),
+        (None, -100_000, True),  # nothing is known of its clock: any may be it
+    ):
+        prepared = PreparedBatch("n", "m", 1, 100, Path("x"), sent_after)
+
+        assert expected == may_be(SENT_AFTER + timedelta(minutes=minutes), prepared)
+
+
+async def test_the_time_is_that_of_the_provider(models: BatchedModels) -> None:
+    models.wait(5 * HOUR)
+    time = await models.batches.ask_time()
+    submitted = await models.submit(models.prepare(2))
+    models.wait(3 * HOUR)
+    state = await models.batches.state(submitted.batch_id)
+
+    assert SENT_AFTER + timedelta(hours=5) == time
+    assert SENT_AFTER + timedelta(hours=8) == models.batches.time
+    assert SENT_AFTER + timedelta(hours=5) == state.created_at
+
+
+async def test_a_provider_that_does_not_answer_says_no_time(models: BatchedModels) -> None:
+    models.script.calls = {"list": ("connection",)}
+
+    assert await models.batches.ask_time() is None
+
+
+async def test_a_state_that_says_nothing_is_asked_for_again(
+    models: BatchedModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted = await models.submit(models.prepare(1))
+
+    async def nothing(*_: Any) -> dict[str, Any]:
+        return {}
+
+    monkeypatch.setattr(models.batches.calls, "document", nothing)
+
+    with pytest.raises(BatchUnavailable, match="does not say how far the batch is"):
+        await models.batches.state(submitted.batch_id)

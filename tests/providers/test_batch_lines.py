@@ -1,12 +1,13 @@
-"""Lines of results: kept as they were sent, read with a bound, and an error each of its own."""
+"""What providers say of batches: lines kept as sent and read with a bound, ids and times that a log can have."""
 
 import io
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jury_providers import result_lines
-from jury_providers.batches.documents import members
+from jury_providers import BatchUnavailable, result_lines
+from jury_providers.batches.documents import identity_in, members, time_of
 from support.each_row import each_row
 
 
@@ -58,3 +59,43 @@ def test_a_line_of_the_longest_length_is_read() -> None:
 
 def test_the_last_line_may_be_too_long_and_have_no_end() -> None:
     assert [b"a", None] == [line.data for line in result_lines(io.BytesIO(b"a\n" + b"x" * 50), 10)]
+
+
+@each_row("name", ["i" * 5_000_000, "a\nb", "", None, 7, {"id": "x"}])
+def test_an_id_that_is_none_is_refused_in_one_short_line(name: object) -> None:
+    with pytest.raises(BatchUnavailable, match="id of the batch") as refused:
+        identity_in({"id": name}, "id", "batch")
+
+    assert len(str(refused.value)) < 200
+    assert 1 == len(str(refused.value).splitlines())
+
+
+def test_an_id_is_kept_as_it_is() -> None:
+    assert "batch_1" == identity_in({"id": "batch_1"}, "id", "batch")
+
+
+@each_row(
+    "value",
+    [
+        *(2**62, -(2**62), 10**400, float("nan"), float("inf"), 1e300, -1, True, None, [], "soon", "9" * 5000),
+        *("9999-12-31T23:59:59Z", "0001-01-01T00:00:00+14:00", "1969-12-31T23:59:59Z", 253_402_300_799),
+    ],
+)
+def test_a_time_that_is_none_is_not_known(value: object) -> None:
+    assert time_of(value) is None
+
+
+@each_row(
+    ("value", "expected"),
+    [
+        (0, datetime(1970, 1, 1, tzinfo=UTC)),
+        ("2026-11-28T01:00:00+02:00", datetime(2026, 11, 27, 23, tzinfo=UTC)),
+        ("2026-11-28T01:00:00", datetime(2026, 11, 28, 1, tzinfo=UTC)),
+        ("9999-11-30T00:00:00Z", datetime(9999, 11, 30, tzinfo=UTC)),
+    ],
+)
+def test_one_may_reckon_with_a_time(value: object, expected: datetime) -> None:
+    found = time_of(value)
+
+    assert expected == found
+    assert expected + timedelta(days=1) > expected

@@ -1,13 +1,31 @@
 """Where the adapters mark what a provider is asked to keep, as the real SDKs send it."""
 
 import json
+from datetime import date
 from typing import Any
 
-from jury_providers import Caching, ModelMessage, ModelPicture, ModelRequest, estimated_tokens
+from jury_events import CallSettings
+from jury_providers import (
+    CachePolicy,
+    Caching,
+    Endpoint,
+    ModelMessage,
+    ModelPicture,
+    ModelRequest,
+    Price,
+    Prices,
+    ProviderConnection,
+    cache_policy,
+    estimated_tokens,
+    lifetimes,
+    load_prices,
+    simulation_server,
+)
 from support.canned_server import Canned, canned_server
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, Dialect, a_request
 from support.each_row import each_row
 from support.pictures import PNG
+from support.vendors.vendor import KeepingVendor
 
 SYSTEM = ModelMessage("system", "You judge.")
 POLICY = "The policy says what counts. " * 150
@@ -236,3 +254,138 @@ async def test_what_was_sent_says_how_many_blocks_were_marked(dialect: Dialect) 
     _, (marked, unmarked) = await bodies(dialect, asked("30m"), asked(None))
 
     assert (2, None) == (marked.get("cache_marks"), unmarked.get("cache_marks"))
+
+
+MODELS = {"openai": "gpt-6-sol", "openai-responses": "gpt-6-sol", "anthropic": "claude-haiku-5-5"}
+CASE = "The agent answered every question. " * 800
+
+
+@each_row("dialect", DIALECTS, ids=[one.name for one in DIALECTS])
+async def test_beginnings_of_prompts_are_kept_for_a_time(dialect: Dialect) -> None:
+    now, fee = [0.0], dialect is not GOOGLE
+    lifetimes: dict[Dialect, Caching] = {ANTHROPIC: "5m", GOOGLE: None}
+    lifetime = lifetimes.get(dialect, "30m")
+
+    async with simulation_server(vendor=KeepingVendor(lambda: now[0])) as server:
+        adapter = dialect.make(ProviderConnection(dialect.name, server.url + dialect.base, "sk-test"))
+
+        async def counts(seat: str, shared: str = CASE, cache: Caching = lifetime) -> tuple[bool, bool]:
+            """Whether much of the prompt was read, and whether much was written."""
+            shown = ModelMessage("user", f"You are seat {seat}.", shared=(shared,))
+            request = a_request(ModelMessage("system", "You judge."), shown)
+            model = MODELS.get(dialect.name, "gemini-3.8-flash")
+            usage = (await adapter.call(request._replace(model=model, cache=cache))).usage
+            return (usage.cached_input_tokens or 0) > 1024, usage.written_tokens > 1024
+
+        assert (False, fee) == await counts("A")
+        assert (True, False) == await counts("B")
+        assert (False, fee) == await counts("A", f"Another. {CASE}")
+        assert (False, False) == await counts("C", "Short.")
+        now[0] = 300.0 if dialect in {ANTHROPIC, GOOGLE} else 1800.0
+        assert (False, fee) == await counts("A"), "its lifetime is over"
+        if fee:
+            assert (False, False) == await counts("D", f"Third. {CASE}", "none")
+        await adapter.close()
+
+
+TODAY = date(2026, 11, 1)
+AUTO = CallSettings()
+OF_PROVIDERS = (
+    "openai/gpt-6-sol",
+    "openai-responses/gpt-6-sol",
+    "anthropic/claude-opus-5-5",
+    "google/gemini-3.8-flash",
+)
+LISTED = cache_policy((*OF_PROVIDERS, "openai/gpt-5.4-mini", "simulated/juror"), load_prices())
+
+
+@each_row(
+    ("protocol", "model", "expected"),
+    [
+        ("openai", "gpt-5.6", ("30m",)),
+        ("openai", "gpt-6.1-sol", ("30m",)),
+        ("openai", "openai/gpt-6-sol", ("30m",)),
+        ("openai-responses", "gpt-6-sol", ("30m", "12h")),
+        ("openai", "gpt-5.5", ()),
+        ("openai", "gpt-5", ()),
+        ("openai", "gpt-4o", ()),
+        ("openai", "qwen3", ()),
+        ("anthropic", "claude-haiku-5-5", ("5m", "1h")),
+        ("google", "gemini-3.8-flash", ()),
+    ],
+)
+def test_each_protocol_offers_its_lifetimes_to_models_that_take_marks(protocol, model, expected) -> None:
+    assert expected == lifetimes(protocol, model)
+
+
+@each_row(
+    ("model", "shortest"),
+    [("openai/gpt-6-sol", "30m"), ("anthropic/claude-opus-5-5", "5m")],
+    ids=["openai", "anthropic"],
+)
+def test_the_beginning_is_kept_where_the_expected_reads_pay_for_the_write(model, shortest) -> None:
+    # (1.25 - 1) / (1 - 0.1) = 0.28; Opus 5.5 reads at 0.05: 0.26.
+    assert "none" == LISTED.choose(model, AUTO, 0.25, TODAY)
+    assert shortest == LISTED.choose(model, AUTO, 0.3, TODAY)
+
+
+def test_a_lifetime_that_is_asked_for_is_used_whatever_is_expected() -> None:
+    assert "1h" == LISTED.choose("anthropic/claude-opus-5-5", CallSettings(cache="1h"), 0, TODAY)
+    assert "12h" == LISTED.choose("openai-responses/gpt-6-sol", CallSettings(cache="12h"), 0, TODAY)
+
+
+@each_row("model", OF_PROVIDERS[:3])
+def test_nothing_is_kept_where_caching_is_off(model) -> None:
+    assert "none" == LISTED.choose(model, CallSettings(cache="off"), 9, TODAY)
+
+
+@each_row("model", ["google/gemini-3.8-flash", "openai/gpt-5.4-mini", "simulated/juror", "other/model"])
+def test_a_provider_without_marks_is_asked_for_nothing(model) -> None:
+    assert LISTED.choose(model, AUTO, 9, TODAY) is None
+
+
+@each_row("cache", [None, "auto", "off", "12h"])
+def test_google_keeps_what_it_likes_without_a_lifetime_that_it_can_be_asked_for(cache) -> None:
+    assert LISTED.choose("google/gemini-3.8-flash", CallSettings(cache=cache), 99, TODAY) is None
+
+
+def test_a_read_that_costs_as_much_as_other_input_never_pays() -> None:
+    prices = Prices((Price(models=("openai/gpt-6-sol",), input=2, output=10, cache_write={"30m": 2.5}),))
+
+    assert "none" == cache_policy(OF_PROVIDERS, prices).choose("openai/gpt-6-sol", AUTO, 100, TODAY)
+
+
+def test_a_model_without_a_price_is_judged_by_what_providers_charge() -> None:
+    policy = cache_policy(OF_PROVIDERS, Prices())
+
+    assert ("none", "30m") == tuple(policy.choose("openai/gpt-6-sol", AUTO, reads, TODAY) for reads in (0.25, 0.3))
+
+
+def test_a_server_of_ones_own_is_asked_for_nothing_unless_a_seat_says_so() -> None:
+    named = cache_policy(OF_PROVIDERS, load_prices(), {"openai": Endpoint(base_url="http://127.0.0.1:8000/v1")})
+    by_variable = cache_policy(OF_PROVIDERS, load_prices(), environ={"OPENAI_BASE_URL": "http://127.0.0.1:8000/v1"})
+
+    for policy in (named, by_variable):
+        assert policy.choose("openai/gpt-6-sol", AUTO, 9, TODAY) is None
+        assert "30m" == policy.choose("openai/gpt-6-sol", CallSettings(cache="auto"), 9, TODAY)
+        assert "5m" == policy.choose("anthropic/claude-opus-5-5", AUTO, 9, TODAY)
+
+
+@each_row(
+    ("model", "settings", "tokens", "waits"),
+    [
+        ("openai/gpt-6-sol", {}, 1024, True),
+        ("google/gemini-3.8-flash", {}, 5000, True),
+        ("openai/gpt-6-sol", {}, 1023, False),
+        ("openai/gpt-6-sol", {"warm": "off"}, 5000, False),
+        ("openai/gpt-6-sol", {"cache": "off"}, 5000, False),
+        ("simulated/juror", {}, 5000, False),
+        ("other/model", {}, 5000, False),
+    ],
+)
+def test_calls_wait_for_one_another_where_a_read_is_known_to_save(model, settings, tokens, waits) -> None:
+    assert waits == LISTED.worth_waiting(model, CallSettings(**settings), tokens, TODAY)
+
+
+def test_a_policy_without_prices_lets_no_call_wait() -> None:
+    assert not CachePolicy().worth_waiting("openai/gpt-6-sol", AUTO, 5000, TODAY)

@@ -13,10 +13,9 @@ from jury_providers import (
     ModelMessage,
     ModelReply,
     OnChunk,
-    ProviderConnection,
     known_failures,
 )
-from support.canned_server import Canned, canned_server
+from support.canned_server import Canned
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, Dialect, a_request
 from support.each_row import each_row
 
@@ -277,13 +276,8 @@ async def replies_to(
     dialect: Dialect, answers: Sequence[Canned], on_chunk: OnChunk | None = None, **connection: Any
 ) -> list[ModelReply]:
     """The replies of one adapter to each of the answers."""
-    async with canned_server(*answers) as server:
-        named = ProviderConnection(dialect.name, server.url + dialect.base, "sk-test-key-0123456789", **connection)
-        adapter = dialect.make(named)
-        found = [await adapter.call(a_request(), on_chunk) for _ in answers]
-        await adapter.close()
-
-        assert len(answers) == len(server.asked), "one call is one request, whatever comes of it"
+    found, asked = await dialect.exchanged(*answers, on_chunk=on_chunk, **connection)
+    assert len(answers) == len(asked), "one call is one request, whatever comes of it"
     return found
 
 
@@ -357,10 +351,7 @@ async def test_a_phrase_that_the_prompt_has_does_not_count() -> None:
     prompt = ModelMessage("user", f"Judge this: {' | '.join(words)}")
     statuses = (400, 404, 422)
     answers = [body(of_openai(one, "invalid_request_error"), status) for one in words for status in statuses]
-    async with canned_server(*answers) as server:
-        adapter = CHAT.adapter(server)
-        replies = [await adapter.call(a_request(prompt)) for _ in answers]
-        await adapter.close()
+    replies, _ = await CHAT.exchanged(*answers, requests=[a_request(prompt)] * len(answers))
 
     assert {(O.BAD_REQUEST, False)} == {(one.outcome, one.understood) for one in replies}
 

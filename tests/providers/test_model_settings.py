@@ -4,18 +4,14 @@ import json
 from typing import Any
 
 from jury_providers import PROTOCOL_DEFAULTS, ProviderConnection
-from support.canned_server import canned_server
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, Dialect, a_request
 from support.each_row import each_row
 
 
 async def body(dialect: Dialect, **settings: Any) -> dict[str, Any]:
-    async with canned_server(dialect.canned("{}")) as server:
-        adapter = dialect.adapter(server)
-        await adapter.call(a_request(**settings))
-        await adapter.close()
-        document: dict[str, Any] = server.asked[0].json
-        return document
+    _, (asked,) = await dialect.exchanged(dialect.canned("{}"), requests=[a_request(**settings)])
+    document: dict[str, Any] = asked.json
+    return document
 
 
 async def added(dialect: Dialect, **settings: Any) -> dict[str, Any]:

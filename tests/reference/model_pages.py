@@ -11,8 +11,19 @@ from jury_analysis.report_object import REPORTS, report_schema
 from jury_debate import PRESETS
 from jury_events import BUNDLED_SCALES, SCHEMAS, STREAMS, AnyEvent, bundled_scale
 from jury_judge.panels.panel_schema import field_docs, panel_schema
-from jury_judge.tables.export_schemas import BALLOTS, CASE_TEXTS, DEBATES, EXCHANGE_TEXTS, EXCHANGES, LABELS
-from jury_judge.tables.reason_table import DECISIVE_WORDS, EVIDENCE, EVIDENCE_TEXTS, REASON_TEXTS, REASONS
+from jury_judge.tables.exported_rows import (
+    BALLOTS,
+    CASE_TEXTS,
+    DEBATES,
+    DECISIVE_WORDS,
+    EVIDENCE,
+    EVIDENCE_TEXTS,
+    EXCHANGE_TEXTS,
+    EXCHANGES,
+    LABELS,
+    REASON_TEXTS,
+    REASONS,
+)
 from jury_views import DebateResult, live_schema
 from reference.markdown import code, introduction, page, schema_tables, table
 

@@ -75,19 +75,6 @@ def test_what_goes_in_comes_out_with_the_seal_of_its_origin(origin: EventStore, 
     assert verify(other).ok
 
 
-@pytest.mark.full
-def test_sqlite_and_postgresql_give_the_same_bytes(origin: EventStore, read: Read, postgres_url: str) -> None:
-    content = {name: out_of(origin, name) for name in ("a", "d", "z")}
-
-    store = open_store(postgres_url, write=True)
-    for one in content.values():
-        import_cassette(store, read(one))
-
-    assert {name: out_of(store, name) for name in content} == content
-    assert verify(store).ok
-    store.close()
-
-
 def test_importing_again_changes_nothing(origin: EventStore, other: EventStore, read: Read) -> None:
     import_cassette(other, read(out_of(origin)))
     before = other.last_position()

@@ -36,13 +36,6 @@ def test_what_is_read_is_what_was_stored(store: MemoryEventStore, tmp_path: Path
     assert cassette.seal is None
 
 
-def test_what_is_read_is_written_as_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "d.cassette.jsonl"
-    path.write_bytes(a_cassette())
-
-    assert write_cassette(read_cassette(path).history) == a_cassette()
-
-
 def test_bytes_do_not_depend_on_other_debates_of_the_store(store: MemoryEventStore) -> None:
     assert exported(store) == a_cassette()
 

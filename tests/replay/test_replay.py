@@ -1,6 +1,8 @@
 """Replay names each event that does not follow from the models' answers. All hashes fit here."""
 
+import asyncio
 import json
+import socket
 from dataclasses import replace
 from operator import methodcaller
 
@@ -22,13 +24,15 @@ from jury_replay import (
     DifferenceKind,
     Replayed,
     ReplayStatus,
+    no_network,
     read_cassette,
     replay,
     replay_history,
     verify,
+    write_cassette,
 )
 from jury_store import EventStore, MemoryEventStore
-from support.corpus import CORPUS
+from support.corpus import CORPUS, EXPECTED, PLANS, course, record
 from support.each_row import each_row
 from support.forgery import Change, forged, recorded_in_corpus, set_to
 
@@ -261,3 +265,45 @@ def _with_erasure(record: DebateHistory, part: str) -> DebateHistory:
 def test_a_name_that_is_no_debate_is_an_error() -> None:
     with pytest.raises(DebateNotFound, match="there is no debate 'nope'"):
         list(replay(MemoryEventStore(), DebateSelection(("nope",))))
+
+
+def test_every_debate_of_the_corpus_is_recorded_again_as_it_is_kept(subtests: pytest.Subtests) -> None:
+    """`python tests/support/corpus.py` records the corpus anew, where rules, prompts or events changed on purpose."""
+    expected = json.loads(EXPECTED.read_text("utf-8"))
+
+    assert (
+        sorted(expected)
+        == sorted(PLANS)
+        == sorted(path.name.removesuffix(SUFFIX) for path in CORPUS.glob(f"*{SUFFIX}"))
+    )
+    for name, plan in PLANS.items():
+        with subtests.test(name=name):
+            history = asyncio.run(record(name, plan))
+
+            assert expected[name] == course(history)
+            assert (CORPUS / (name + SUFFIX)).read_bytes() == write_cassette(history)
+
+
+def test_no_connection_and_no_lookup_leaves_the_process_meanwhile() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        address = listener.getsockname()
+        with no_network():
+            with pytest.raises(PermissionError, match="without a network"):
+                socket.create_connection(address)
+            with pytest.raises(PermissionError, match="without a network"), socket.socket() as sender:
+                sender.connect(address)
+
+        socket.create_connection(address).close()
+
+
+def test_processes_of_one_machine_may_still_talk() -> None:
+    with no_network():
+        ours, theirs = socket.socketpair()
+        ours.sendall(b"x")
+
+        assert theirs.recv(1) == b"x"
+
+    ours.close()
+    theirs.close()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jury_events import Verdict
-from jury_judge import NewReview, reasons_of, record_review, reviews_of, withdraw_review
+from jury_judge import NewReview
 from jury_replay import (
     Erased,
     ErasureOrder,
@@ -21,6 +21,7 @@ from jury_replay import (
 )
 from jury_store import EventStore, MemoryEventStore
 from support.cassettes import out_of, record_debate, seal
+from support.recorded_reviews import reasons_of, record_review, reviews_of, withdraw_review
 from support.review_site import REVIEWERS, TOKEN, review_site
 from support.tampered_store import TamperedStore
 

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from jury_events import Head, Step, StoredEvent, Verdict, exchange_id
-from jury_judge import NewReview, record_review
+from jury_judge import NewReview
 from jury_replay import VerifyReport, check_seals, verify
 from jury_store import Append, MemoryEventStore, Seal, Sealer, SealKey, sign_checkpoint
 from support.debates import JUROR, MODEL, DebateScript
+from support.recorded_reviews import record_review
 from support.tampered_store import TamperedStore, flips
 
 KEY = SealKey("example.com/jury", bytes(32))

@@ -54,7 +54,6 @@ from jury_store import (
     DebateFilter,
     EventStore,
     StoreDamaged,
-    open_store,
     panel_fingerprint,
 )
 from support.calibrations import a_calibration
@@ -479,34 +478,6 @@ def test_another_process_goes_on_where_the_first_one_stopped(
 
     assert projected == list(store.ballots())
     assert _columns(projected[0][0])["calls"] == [2, 1, 1, 1, 1]
-
-
-def test_a_call_recorded_after_the_end_still_counts(url: str, open_writer: Callable[[str], EventStore]) -> None:
-    script = _Script("d")
-    store = open_writer(url)
-    _append(store, script.stream, *_discussion(script))
-    store.project()
-    _append(store, script.calls, *_calls(script))
-    behind = list(store.ballots())
-    store.project()
-    projected = list(store.ballots())
-    store.rebuild()
-
-    assert behind == projected == list(store.ballots())
-    assert _columns(projected[0][0])["calls"] == [2, 1, 1, 1, 1]
-
-
-def test_a_reader_sees_what_is_not_projected_yet(url: str, open_writer: Callable[[str], EventStore]) -> None:
-    script = _Script("d")
-    writer = open_writer(url)
-    _append(writer, script.stream, *_discussion(script))
-    reader = open_store(url, write=False)
-    before = list(reader.ballots())
-    writer.project()
-
-    assert before == list(reader.ballots())
-    assert before[0][0].votes is not None
-    reader.close()
 
 
 def test_unfinished_debates_are_left_out_unless_they_are_asked_for(store: EventStore) -> None:

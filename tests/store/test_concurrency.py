@@ -1,13 +1,17 @@
 """Concurrent writers and readers."""
 
+import asyncio
 import threading
 from collections.abc import Callable
 
 import pytest
 
 from jury_events import GENESIS, StoredEvent, stored_hash
+from jury_judge import Feed
 from jury_store import Append, Appended, EventStore, Fenced, WrongVersion, open_store
+from jury_views import LIVE_EVENTS, LiveEvent
 from support.debates import DebateScript
+from support.writing import Writing
 
 SECONDS = 300
 OpenWriter = Callable[[str], EventStore]
@@ -33,26 +37,6 @@ def _run(*works: Callable[[], None]) -> None:
         raise errors[0]
 
 
-def test_calls_of_two_writers_get_versions_without_gaps(postgres_url: str, open_writer: OpenWriter) -> None:
-    stores = [open_writer(postgres_url), open_writer(postgres_url)]
-    attempts = range(1, 41)
-
-    def record(store: EventStore, first: int) -> None:
-        for attempt in attempts:
-            script = DebateScript("d", seed=attempt * 2 + first)
-            (answer,) = store.append([Append(script.calls, (script.exchange(attempt * 2 + first),))])
-            assert isinstance(answer, Appended)
-
-    _run(lambda: record(stores[0], 0), lambda: record(stores[1], 1))
-
-    events = stores[0].read_stream("calls/d")
-    assert [event.version for event in events] == list(range(1, 81))
-    previous = GENESIS
-    for event in events:
-        assert event.hash == stored_hash(previous, event)
-        previous = event.hash
-
-
 def test_groups_over_the_same_debates_in_opposite_order_do_not_deadlock(
     postgres_url: str, open_writer: OpenWriter
 ) -> None:
@@ -68,6 +52,12 @@ def test_groups_over_the_same_debates_in_opposite_order_do_not_deadlock(
     _run(lambda: record(stores[0], 0, names), lambda: record(stores[1], 1, names[::-1]))
 
     assert stores[0].last_position() == 12 * 15 * 2
+    for name, events in stores[0].read_streams([f"calls/{name}" for name in names]).items():
+        previous = GENESIS
+        assert [event.version for event in events] == list(range(1, 31)), name
+        for event in events:
+            assert event.hash == stored_hash(previous, event)
+            previous = event.hash
 
 
 def test_a_takeover_fences_the_old_writer_permanently(postgres_url: str, open_writer: OpenWriter) -> None:
@@ -131,8 +121,10 @@ def test_a_reader_that_tails_misses_nothing(postgres_url: str, open_writer: Open
     assert [event.position for event in seen] == list(range(1, total + 1))
 
 
-def test_the_lists_of_two_writers_count_every_event_once(postgres_url: str, open_writer: OpenWriter) -> None:
-    stores = [open_writer(postgres_url), open_writer(postgres_url)]
+def test_the_lists_of_two_writers_count_every_event_once_though_they_are_made_anew_meanwhile(
+    postgres_url: str, open_writer: OpenWriter
+) -> None:
+    stores = [open_writer(postgres_url) for _ in range(3)]
 
     def record(store: EventStore, writer: int) -> None:
         for number in range(15):
@@ -141,28 +133,45 @@ def test_the_lists_of_two_writers_count_every_event_once(postgres_url: str, open
             store.project(limit=4)
             assert all(row.calls <= 1 for row in store.debates())
 
-    _run(lambda: record(stores[0], 0), lambda: record(stores[1], 1))
-
-    rows = stores[0].debates()
-    assert [(row.calls, row.status) for row in rows] == [(1, "completed")] * 30
-    assert stores[0].runs()[0].completed == 30
-
-
-def test_lists_rebuilt_during_projection_are_correct(postgres_url: str, open_writer: OpenWriter) -> None:
-    stores = [open_writer(postgres_url), open_writer(postgres_url)]
-
-    def record() -> None:
-        for number in range(30):
-            script = DebateScript(f"d{number}", seed=number)
-            stores[0].append([Append(script.stream, script.whole(), 0, 1), Append(script.calls, (script.exchange(),))])
-            stores[0].project(limit=3)
-
     def rebuild() -> None:
         for _ in range(8):
-            stores[1].rebuild()
+            stores[2].rebuild()
 
-    _run(record, rebuild)
+    _run(lambda: record(stores[0], 0), lambda: record(stores[1], 1), rebuild)
 
     rows = stores[0].debates()
     assert [(row.calls, row.status) for row in rows] == [(1, "completed")] * 30
     assert (stores[0].runs()[0].debates, stores[0].runs()[0].completed) == (30, 30)
+
+
+DEBATES = 8
+
+
+async def test_concurrent_debates_are_each_tailed_completely(
+    url: str, open_writer: Callable[[str], EventStore]
+) -> None:
+    writer, reading = open_writer(url), open_store(url, write=False)
+    feed = Feed(reading)
+    received: dict[int, list[LiveEvent]] = {number: [] for number in range(DEBATES)}
+
+    async def follow(number: int) -> None:
+        async with feed.follow(f"d{number}", LIVE_EVENTS) as reader:
+            received[number] = [live async for live in reader]
+
+    def write(number: int) -> None:
+        writing = Writing(writer, f"d{number}", seed=number)
+        for event in writing.script.whole():
+            writing.write(event)
+
+    async with asyncio.timeout(120):
+        await asyncio.gather(
+            *(follow(number) for number in range(DEBATES)),
+            *(asyncio.to_thread(write, number) for number in range(DEBATES)),
+        )
+    reading.close()
+
+    for number, live in received.items():
+        stored = writer.read_stream(f"debate/d{number}")
+
+        # The opening gives no live event.
+        assert [str(event.position) for event in stored[1:]] == [one.id for one in live]

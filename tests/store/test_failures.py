@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -142,21 +141,3 @@ def test_a_lost_connection_fails_the_group_and_the_next_one_succeeds(
     assert answer.version == 2
     _assert_whole(store)
     store.close()
-
-
-def test_a_commit_that_fails_leaves_no_transaction_behind(url: str, open_writer: Callable[[str], EventStore]) -> None:
-    store = open_writer(url)
-    script = DebateScript("d")
-    assert store._writer is not None
-
-    def refuse(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    sa_event.listen(store._writer, "commit", refuse)
-    with pytest.raises(KeyboardInterrupt):
-        store.append([Append(script.calls, (script.exchange(1),))])
-    sa_event.remove(store._writer, "commit", refuse)
-
-    assert store.last_position() == 0
-    (answer,) = store.append([Append(script.calls, (script.exchange(1),))])
-    assert (answer.version, answer.repeated) == (1, 0)

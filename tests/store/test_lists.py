@@ -22,7 +22,6 @@ from jury_store import (
     DebateRow,
     EventStore,
     PageCursor,
-    ReadOnlyStore,
     RunRow,
     SortOrder,
     Totals,
@@ -158,6 +157,7 @@ def test_a_run_counts_its_debates(store: EventStore) -> None:
             last_at=last,
         )
     ]
+    assert [store.run("run"), None] == [*runs, store.run("none")]
     assert d.debate_id in {row.debate_id for row in store.debates(unfinished=True)}
 
 
@@ -254,18 +254,6 @@ def test_the_runs_with_something_left_come_by_their_oldest_debate_that_is_not_ov
     assert ["b", "a", "d"] == ended == store.runs_left()
 
 
-def test_one_run_is_read_by_its_id(store: EventStore) -> None:
-    for n, run_id in enumerate(["run", "other"]):
-        script = DebateScript(f"d{n}", run_id=run_id, seed=n)
-        _append(store, script, *script.whole())
-        store.project()
-    complete_list(store, "run", 7)
-
-    assert store.runs() == [store.run("run"), store.run("other")]
-    assert 7 == store.run("run").cases
-    assert store.run("none") is None
-
-
 def test_what_a_run_looks_for_before_it_goes_on_has_an_index(sqlite_url: str) -> None:
     """On SQLite, whose choice is by the indexes; PostgreSQL plans by statistics, which a small table does not have."""
     engine = create_engine(sqlite_url)
@@ -283,19 +271,6 @@ def test_what_a_run_looks_for_before_it_goes_on_has_an_index(sqlite_url: str) ->
             assert f"USING INDEX {index} " in plan
             assert "TEMP B-TREE" not in plan
     engine.dispose()
-
-
-def test_a_reader_lists_events_after_the_checkpoint(url: str, open_writer: Callable[[str], EventStore]) -> None:
-    script = DebateScript("d")
-    _append(open_writer(url), script, *script.whole())
-    reader = open_store(url, write=False)
-
-    rows = reader.debates()
-
-    assert [row.status for row in rows] == ["completed"]
-    with pytest.raises(ReadOnlyStore):
-        reader.project()
-    reader.close()
 
 
 def test_a_list_is_read_in_one_snapshot(url: str, open_writer: Callable[[str], EventStore]) -> None:

@@ -1,19 +1,23 @@
-"""Which process executes a run, and who asks to cancel it, as other processes see it, on both databases."""
+"""Which process executes a run, alone, and who asks to cancel it, as other processes see it, on both databases."""
 
+import gc
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import DBAPIError
 
 from jury_store import (
     MOST_BY,
     LockedFile,
+    RunLock,
     StoreClosed,
     StoreLocked,
+    StoreUnreachable,
     database_path,
     holder_fields,
     open_registry,
@@ -21,7 +25,9 @@ from jury_store import (
     read_locked,
     registry_folder,
     run_file,
+    run_registry,
 )
+from support.postgres import PostgresServer
 from support.waiting import eventually
 
 pytestmark = pytest.mark.full_for("postgresql")
@@ -149,3 +155,112 @@ def test_a_registry_that_was_closed_while_it_connects_leaves_no_connection(postg
         registry.holders(["r"])
 
     assert getattr(registry, "_connection") is None  # noqa: B009  (of this kind of registry alone)
+
+
+@pytest.mark.full
+def test_a_run_that_another_process_executes_is_refused_and_another_run_is_not(postgres_url: str) -> None:
+    with another_process(postgres_url, "nightly") as process:
+        with pytest.raises(StoreLocked, match=f"run 'nightly' is being executed by process {process.pid} on ") as said:
+            RunLock.acquire(postgres_url, "nightly", wait=0)
+        other = RunLock.acquire(postgres_url, "daily", wait=0)
+
+    assert other is not None
+    assert "\n" not in str(said.value)
+    other.release()
+
+
+def test_the_lock_of_a_killed_process_is_free(postgres_url: str) -> None:
+    with another_process(postgres_url, "nightly") as process:
+        process.kill()
+        lock = RunLock.acquire(postgres_url, "nightly", wait=60)
+
+    assert lock is not None
+    lock.release()
+
+
+def test_stores_in_two_schemas_of_one_database_have_locks_of_their_own(
+    postgres_url: str, sql: Callable[[str, str], None]
+) -> None:
+    sql(postgres_url, "CREATE SCHEMA other")
+    url = f"{postgres_url}&options=-csearch_path%3Dother"
+    locks = [RunLock.acquire(one, "nightly", wait=0) for one in (postgres_url, url)]
+
+    assert None not in locks
+    for lock in locks:
+        assert lock is not None
+        lock.release()
+
+
+def refused(url: str) -> bool:
+    """Whether another process is refused the run."""
+    with pytest.raises(AssertionError), another_process(url, "nightly"):
+        pass
+    return True
+
+
+@pytest.mark.full
+def test_one_process_may_lock_a_run_several_times_and_frees_it_with_the_last_release(postgres_url: str) -> None:
+    first, second = (RunLock.acquire(postgres_url, "nightly", wait=0) for _ in range(2))
+    assert first is not None
+    assert second is not None
+    first.release()
+    first.release()
+    early = refused(postgres_url)
+    second.release()
+    with another_process(postgres_url, "nightly") as process:
+        alive = process.poll() is None
+
+    assert early
+    assert alive
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("connection", ["ended", "failed", "failed and still there"])
+def test_locks_of_a_lost_connection_are_taken_again(
+    postgres: PostgresServer, postgres_url: str, monkeypatch: pytest.MonkeyPatch, connection: str
+) -> None:
+    first = RunLock.acquire(postgres_url, "nightly", wait=0)
+    (lost,) = run_registry._SESSIONS.values()
+    waits: list[float] = []
+    if connection == "ended":
+        name = postgres_url.split("@/")[1].split("?", maxsplit=1)[0]
+        postgres.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+    else:
+        with suppress(DBAPIError):
+            lost._connection.exec_driver_sql("SELECT 1 / 0")
+    if connection == "failed and still there":
+        end = run_registry._LockSession.close
+
+        def wait(seconds: float) -> None:
+            """Only now the database ends the lost connection."""
+            waits.append(seconds)
+            monkeypatch.undo()
+            end(lost)
+
+        monkeypatch.setattr(run_registry._LockSession, "close", lambda _session: None)
+        monkeypatch.setattr(run_registry.time, "sleep", wait)
+    else:
+        del lost
+    second = RunLock.acquire(postgres_url, "daily", wait=0)
+    gc.collect()  # the connection that failed may live as long
+
+    assert bool(waits) == (connection == "failed and still there")
+    assert refused(postgres_url)
+    assert first is not None
+    assert second is not None
+    first.release()
+    second.release()
+
+
+def test_a_holder_with_hidden_times_is_named_without_them() -> None:
+    assert "process 17 on host" == run_registry._described(("jury 17 on host", None))
+    assert "process 17 on host, since noon" == run_registry._described(("jury 17 on host", "noon"))
+
+
+def test_a_sqlite_store_has_its_own_lock(sqlite_url: str) -> None:
+    assert RunLock.acquire(sqlite_url, "nightly", wait=0) is None
+
+
+def test_a_missing_server_is_unreachable() -> None:
+    with pytest.raises(StoreUnreachable):
+        RunLock.acquire("postgresql://nobody@127.0.0.1:1/nothing", "nightly", wait=0)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from jury_store import (
+    CALIBRATION,
+    STREAMS,
     BadNote,
     BadSealKey,
     PublicKey,
@@ -16,8 +18,11 @@ from jury_store import (
     read_checkpoint,
     read_public_keys,
     read_seal_key,
+    read_statement,
     sign_checkpoint,
+    sign_statement,
     signature_fault,
+    statement_fault,
 )
 from support.weak_keys import vkey, weak_keys
 
@@ -265,3 +270,54 @@ def test_a_file_without_a_private_key_is_reported(tmp_path: Path, subtests: pyte
                 read_seal_key(tmp_path / "seal.key")
             with pytest.raises(SealKeyFileError, match="cannot be read"):
                 read_seal_key(tmp_path / "none")
+
+
+ONE, ANOTHER = SealKey("example.com/jury", b"\x01" * 32), SealKey("example.com/jury", b"\x02" * 32)
+DIGEST = "9a" * 32
+
+
+def test_a_signed_statement_is_read_back() -> None:
+    found = read_statement(sign_statement(STREAMS, DIGEST, ONE), STREAMS)
+
+    assert ("example.com/jury", DIGEST) == (found.signer, found.digest)
+    assert statement_fault(found, [ANOTHER.public, ONE.public]) is None
+
+
+def test_every_changed_character_is_found() -> None:
+    note = sign_statement(CALIBRATION, DIGEST, ONE)
+    passed = []
+    for place, character in enumerate(note):
+        for other in {"0", "\n", " ", "A"} - {character}:
+            changed = note[:place] + other + note[place + 1 :]
+            try:
+                fault = statement_fault(read_statement(changed, CALIBRATION), [ONE.public])
+            except BadNote:
+                continue
+            passed += [changed] if fault is None else []
+
+    assert [] == passed
+
+
+def test_a_cut_or_longer_note_is_none(subtests: pytest.Subtests) -> None:
+    for cut in range(1, 12):
+        with subtests.test(cut=cut):
+            note = sign_statement(STREAMS, DIGEST, ONE)
+            for other in (note[:-cut], note[cut:], note + "x" * cut, note + note, "\n" * cut + note):
+                with pytest.raises(BadNote):
+                    read_statement(other, STREAMS)
+
+
+def test_another_key_of_the_name_is_not_the_key() -> None:
+    found = read_statement(sign_statement(STREAMS, DIGEST, ANOTHER), STREAMS)
+
+    assert "which is none of the keys given" in (statement_fault(found, [ONE.public]) or "")
+
+
+def test_a_statement_is_of_its_kind_alone_and_no_checkpoint() -> None:
+    note = sign_statement(STREAMS, DIGEST, ONE)
+    with pytest.raises(BadNote):
+        read_statement(note, CALIBRATION)
+    with pytest.raises(BadNote):
+        read_checkpoint(note.encode())
+    with pytest.raises(BadNote):
+        read_statement(sign_checkpoint(7, b"\x00" * 32, ONE).decode(), STREAMS)

@@ -11,6 +11,7 @@ from jury_events import (
     Case,
     DebateEvent,
     ExecutionResult,
+    Judgment,
     Panel,
     PartRef,
     QuestionSpec,
@@ -187,6 +188,13 @@ class DebateHarness:
             return Reply(answer)
         raw = answer.answer(assignment) if isinstance(answer, Says) else answer
         return Reply(CallOutcome.ANSWERED, answer=raw, appended=self.pen.make(raw))
+
+    @property
+    def judgment(self) -> Judgment:
+        """Of a debate that has ended with one."""
+        judgment = self.debate.state.judgment
+        assert judgment is not None
+        return judgment
 
     @property
     def event_ids(self) -> list[str]:

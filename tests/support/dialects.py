@@ -1,20 +1,22 @@
 """The four protocols as providers speak them: replies, streams and errors in each, and the adapters that read them."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from jury_events import CallSettings
 from jury_providers import (
     ApiProtocol,
     ModelMessage,
+    ModelReply,
     ModelRequest,
     OfferedTool,
+    OnChunk,
     ProviderConnection,
     SdkAdapter,
     adapter_of,
 )
-from support.canned_server import Canned, CannedServer, events
+from support.canned_server import Answer, Asked, Canned, CannedServer, canned_server, events
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -29,6 +31,13 @@ MESSAGES = (ModelMessage("system", "You judge."), ModelMessage("user", "Judge th
 
 Calls = tuple[tuple[str, str, dict[str, Any]], ...]
 """Tool calls: id, name, arguments."""
+
+
+class Exchanged(NamedTuple):
+    """What an adapter made of the answers of a server, and what the server was asked."""
+
+    replies: list[ModelReply]
+    asked: list[Asked]
 
 
 class Dialect(NamedTuple):
@@ -50,6 +59,21 @@ class Dialect(NamedTuple):
     def adapter(self, server: CannedServer, key: str | None = "sk-test-key-0123456789") -> SdkAdapter:
         """An adapter that reaches `server`."""
         return self.make(ProviderConnection(self.name, server.url + self.base, key))
+
+    async def exchanged(
+        self,
+        *answers: Answer,
+        requests: Sequence[ModelRequest] = (),
+        on_chunk: OnChunk | None = None,
+        key: str | None = "sk-test-key-0123456789",
+        **connection: Any,
+    ) -> Exchanged:
+        """The calls of one adapter, one for each answer unless `requests` says which."""
+        async with canned_server(*answers) as server:
+            adapter = self.make(ProviderConnection(self.name, server.url + self.base, key, **connection))
+            replies = [await adapter.call(one, on_chunk) for one in requests or [a_request()] * len(answers)]
+            await adapter.close()
+        return Exchanged(replies, server.asked)
 
     def canned(self, text: str, finish: str = "", calls: Calls = (), *, streamed: bool = False) -> Canned:
         """A good answer."""

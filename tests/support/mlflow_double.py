@@ -37,6 +37,4 @@ def mlflow_double(uri: str) -> Iterator[Feedback]:
     )
     parts["mlflow.exceptions"].__dict__.update(MlflowException=RuntimeError)
     with patch.dict(sys.modules, parts):
-        sys.modules.pop("jury_judge.scores.mlflow_scores", None)
         yield found
-    sys.modules.pop("jury_judge.scores.mlflow_scores", None)

@@ -6,11 +6,12 @@ from contextlib import contextmanager
 from starlette.testclient import TestClient
 
 from jury_events import Review, Verdict
-from jury_judge import NewReview, Reviewing, Service, record_review
+from jury_judge import NewReview, Reviewing, Service
 from jury_judge.serving.service import RecordReview
 from jury_store import EventStore
 from jury_web import AccessPolicy, create_app, page_routes
 from support.pages import Page
+from support.recorded_reviews import record_review
 from support.reviewed import judged_debate
 
 BASE = "http://jury.test"

@@ -6,12 +6,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from jury_events import CallOutcome, JuryError, Usage, Verdict
-from jury_judge import Feed, NewReview, Records, Service, record_review
+from jury_judge import Feed, NewReview, Records, Service
 from jury_replay import RecordDamaged, intact_history
 from jury_store import MemoryEventStore
 from jury_web import create_app
 from support.debate_builder import DebateBuilder
 from support.pages import Site, stored
+from support.recorded_reviews import record_review
 from support.tampered_store import TamperedStore, flips
 from support.unguarded import unguarded
 

@@ -6,11 +6,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from jury_events import Message, Verdict
-from jury_judge import NewReview, record_review, reviews_of
+from jury_judge import NewReview
 from jury_store import MemoryEventStore
 from support.evidence_debate import EvidenceDebate, a_cited_case
 from support.pages import Page, keep
 from support.printed_page import printed_page
+from support.recorded_reviews import record_review, reviews_of
 from support.refusals import RefusalTables
 from support.review_site import REVIEWERS, TOKEN, Visit, review_site, waiting
 

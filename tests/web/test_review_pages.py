@@ -10,21 +10,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from jury_events import Review, Verdict
-from jury_judge import (
-    NewReview,
-    ReviewRecorder,
-    Service,
-    assign_review,
-    reasons_of,
-    record_review,
-    reviews_of,
-    withdraw_review,
-)
+from jury_judge import NewReview, ReviewRecorder, Service
 from jury_replay import ErasureOrder, erase
 from jury_store import EventStore, MemoryEventStore, StoreLocked, open_store
 from jury_web import AccessPolicy, create_app, page_routes
 from support.debate_builder import DebateBuilder
 from support.pages import Page, keep
+from support.recorded_reviews import assign_review, reasons_of, record_review, reviews_of, withdraw_review
 from support.review_site import BASE, REVIEWERS, TOKEN, Visit, review_site, waiting
 from support.reviewed import judged_debate
 from support.tiers import others_full

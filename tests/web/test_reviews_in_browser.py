@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from jury_analysis import check_labels
-from jury_judge import Reviewing, reasons_of, review_labels, reviews_of
+from jury_judge import Reviewing, review_labels
 from jury_store import MemoryEventStore
 from support.browser import Tab, expect, pages_of, tab
 from support.evidence_debate import EvidenceDebate
 from support.pages import keep
+from support.recorded_reviews import reasons_of, reviews_of
 from support.review_site import REVIEWERS, TOKEN, recorder, waiting
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.full]

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from jury_judge import MetricTotals
-from jury_judge.observation.metrics_text import MetricsExposition
+from jury_judge.metrics_text import MetricsExposition
 from jury_web.app import AccessPolicy, with_middleware
 from jury_web.credentials import TokenAttempts
 from jury_web.server import Address, listen, serving

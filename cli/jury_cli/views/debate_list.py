@@ -17,7 +17,7 @@ from jury_views.run_quotations import evidence_object
 if TYPE_CHECKING:
     from jury_judge import DebateRow, RunRow, Totals
     from jury_judge.comparisons.run_comparison import Group
-    from jury_judge.records.listing import ListedDebate
+    from jury_judge.records.reading import ListedDebate
     from jury_judge.runs.live_run import ListedRun
     from jury_views.page import Page
 

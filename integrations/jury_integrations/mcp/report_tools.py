@@ -1,21 +1,27 @@
-"""The tools that say what the votes of runs are worth: statistics, and the gate between two runs."""
+"""The tools that compute: what the votes of runs are worth, the gate between two runs, replay and verification."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from jury_events.errors import SettingError
 from jury_events.text import visible_line
-from jury_integrations.mcp.debate_names import READS, RunName
 from jury_integrations.mcp.plain_errors import PlainMcpServer
+from jury_integrations.mcp.reading_tools import READS, DebateName, RunName
 from jury_judge import Records
-from jury_judge.records.vote_reports import VoteReports
+from jury_judge.records.votes import VoteReports
+from jury_judge.settings.auditing import Verification
 from jury_judge.settings.gate import GateSettings
 from jury_judge.settings.statistics import StatisticsSettings, is_file
 from jury_views.conclusion import FactsOfRun, conclusion_lines
 
 Simulated = Annotated[bool, Field(description="Debates of simulated jurors count too.")]
 Whole = Annotated[bool, Field(description="Also every figure.")]
+
+
+_MOST_SHOWN = 20
+"""Differences and failures of an answer."""
 
 
 def add_reports(server: PlainMcpServer, records: Records) -> None:
@@ -67,3 +73,33 @@ async def _check_run(records: Records, run: str) -> None:
     if is_file(run):
         raise SettingError(f"{visible_line(run, 100)}: name a run, as list_runs gives it")
     await records.check_run(run)
+
+
+def add_checking(server: PlainMcpServer, records: Records) -> None:
+    """Give a server the tools that check a store."""
+
+    @server.tool(annotations=READS)
+    async def replay(debate_id: DebateName) -> dict[str, Any]:
+        """Whether the record of a debate follows from what its models answered. No model is called."""
+        found = await records.replay(debate_id)
+        differences = [
+            {**one._asdict(), "changes": [change._asdict() for change in one.changes]} for one in found.differences
+        ]
+        return {**found._asdict(), "differences": differences[:_MOST_SHOWN]}
+
+    @server.tool(annotations=READS)
+    async def verify(
+        debate_ids: Annotated[list[DebateName], Field(max_length=100)] = [],  # noqa: B006  (the library copies it)
+        everything: bool = False,
+        deep: bool = False,
+    ) -> dict[str, Any]:
+        """Whether records were altered: of these debates, or with `everything` of the whole store; `deep` replays them.
+
+        Give either debate_ids or everything. `ok` is false where something was altered; `failures` says what.
+        """
+        if bool(debate_ids) == everything:
+            raise SettingError("give either debate_ids or everything: true")
+        asked = Verification.of(debate_ids=tuple(debate_ids), everything=everything, deep=deep, processes=1)
+        report = await records.verify(asked)
+        failures = [str(failure) for failure in report.failures[:_MOST_SHOWN]]
+        return {"ok": report.ok, **asdict(report), "failures": failures, "failed": len(report.failures)}

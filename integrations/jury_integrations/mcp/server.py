@@ -3,14 +3,10 @@
 from importlib.metadata import version
 
 from jury_events.verdict import FAIL, PASS, REVIEW
-from jury_integrations.mcp.checking_tools import add_checking
-from jury_integrations.mcp.judging import McpJudging
-from jury_integrations.mcp.judging_tool import add_judging
+from jury_integrations.mcp.judging import McpJudging, add_judging
 from jury_integrations.mcp.plain_errors import PlainMcpServer
-from jury_integrations.mcp.reading_tools import add_reading
-from jury_integrations.mcp.reason_tools import add_reasons
-from jury_integrations.mcp.report_tools import add_reports
-from jury_integrations.mcp.resources import add_resources
+from jury_integrations.mcp.reading_tools import add_reading, add_reasons, add_resources
+from jury_integrations.mcp.report_tools import add_checking, add_reports
 from jury_judge import Records
 
 _INSTRUCTIONS = f"""Debates of a jury of LLM jurors about what AI agents did, on record.

@@ -1,6 +1,7 @@
 """Document 002's `artifact_tools.py`: the jurors' tools as a Python API.
 
-Names, parameters and results are those of the jurors' tools (`jury_debate.artifacts`).
+Names, parameters and results are those of the jurors' tools (`jury_debate.artifacts`). Beside them are the cases that
+are made of the arguments of the documents' classes.
 """
 
 import json
@@ -8,7 +9,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from jury_cases.artifact_sources import ArtifactSources
 from jury_cases.case_of_row import artifact_record
@@ -18,6 +21,7 @@ from jury_debate.prompts_registry import PROMPTS_VERSION, load_prompts
 from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.errors import SettingError
 from jury_events.panel import Language
+from jury_events.text import condensed
 
 Records = Sequence[Mapping[str, Any]]
 """Decoded JSONL records; each has a `verdict`."""
@@ -62,10 +66,6 @@ class ArtifactToolsWithContext:
         Args:
             max_records: the most records, 0 to 100.
             include_errors: include records of tests that could not be executed.
-
-        Raises:
-            SettingError: an argument is not valid.
-            ArtifactSourceError, CaseFileError: the records cannot be read.
         """
         return self._call(
             "fetch_security_gate_failures", "security_gate", max_records=max_records, include_errors=include_errors
@@ -107,11 +107,7 @@ class ArtifactToolsWithContext:
 def generate_evaluation_summary(
     sg_records: Records | None, aca_records: Records | None, *, language: Language = "ja"
 ) -> str:
-    """A summary of both reports: counts by verdict, the pass rate, and the first failures.
-
-    Raises:
-        CaseFileError: a record is not an object.
-    """
+    """A summary of both reports: counts by verdict, the pass rate, and the first failures."""
     return artifacts.generate_evaluation_summary(
         records_of(sg_records, "sg_records"),
         records_of(aca_records, "aca_records"),
@@ -120,11 +116,7 @@ def generate_evaluation_summary(
 
 
 def records_of(records: Records | None, name: str) -> tuple[ArtifactRecord, ...]:
-    """The records as values of a case.
-
-    Raises:
-        CaseFileError: a record is not an object.
-    """
+    """The records as values of a case."""
     return tuple(artifact_record(_plain(record), f"{name}.{index}") for index, record in enumerate(records or ()))
 
 
@@ -158,3 +150,86 @@ _RECORDS_ONLY = Case(
     scenarios=(Scenario(scenario_id="none", question=QuestionSpec(prompt=""), execution=ExecutionResult()),),
 )
 """A case for tools that read only its records."""
+
+
+Question = QuestionSpec | str
+Execution = ExecutionResult | str
+ScenarioLike = Scenario | tuple[Question, Execution]
+
+V = TypeVar("V", QuestionSpec, ExecutionResult)
+
+DEFAULT_CASE_ID = "evaluation"
+
+NO_ARTIFACTS = ArtifactContext()
+
+
+def scenario_of(question: Question, execution: Execution, *, number: int = 1, place: str = "") -> Scenario:
+    """A question with its execution, as the scenario of this number; `place` begins the messages of errors."""
+    asked = _read(QuestionSpec, "prompt", question, f"{place}question")
+    done = _read(ExecutionResult, "response", execution, f"{place}execution")
+    if not (asked.prompt.strip() or done.response.strip() or len(done.transcript) or done.error):
+        raise SettingError(
+            f"{place}question: it is empty, and so is the execution; give a prompt, or a response, a transcript or an "
+            "error"
+        )
+    return Scenario(scenario_id=f"scenario-{number}", question=asked, execution=done)
+
+
+def scenarios_of(given: Sequence[Any]) -> list[Scenario]:
+    """Several scenarios: each a pair of question and execution (`scenario-1` …), or a `Scenario`."""
+    if not given:
+        raise SettingError("scenarios: empty; give at least one")
+    listed = []
+    for index, one in enumerate(given):
+        if isinstance(one, Scenario):
+            listed.append(one)
+        elif isinstance(one, tuple | list) and len(one) == 2:  # noqa: PLR2004  (question, execution)
+            listed.append(scenario_of(*one, number=index + 1, place=f"scenarios.{index}."))
+        else:
+            raise SettingError(
+                f"scenarios.{index}: must be (question, execution) or a Scenario, not a {type(one).__name__}"
+            )
+    return listed
+
+
+def judged_case(
+    scenarios: Sequence[Scenario],
+    artifacts: ArtifactContext | None = None,
+    *,
+    summary: str | None = None,
+    case_id: str | None = None,
+) -> Case:
+    """The case of a call of the documents' classes.
+
+    Args:
+        summary: shown to jurors instead of a generated summary of the records.
+    """
+    artifacts = artifacts or NO_ARTIFACTS
+    gate, card = artifacts.security_gate_records, artifacts.agent_card_records
+    try:
+        return Case(
+            case_id=case_id or DEFAULT_CASE_ID,
+            scenarios=tuple(scenarios),
+            security_gate_records=records_of(gate, "security_gate_records"),
+            agent_card_records=records_of(card, "agent_card_records"),
+            security_gate_uri=_uri(artifacts.security_gate_uri) if gate is None else None,
+            agent_card_uri=_uri(artifacts.agent_card_uri) if card is None else None,
+            artifact_summary=summary or None,
+        )
+    except ValidationError as error:
+        raise SettingError(condensed(error)) from error
+
+
+def _read(model: type[V], field: str, given: Any, place: str) -> V:
+    if isinstance(given, model):
+        return given
+    if not isinstance(given, str):
+        raise SettingError(f"{place}: must be text or of {model.__name__}, not of {type(given).__name__}")
+    try:
+        return model.model_validate({field: given})
+    except ValidationError as error:
+        raise SettingError(f"{place}.{condensed(error)}") from error
+
+
+def _uri(uri: str | os.PathLike[str] | None) -> str | None:
+    return None if uri is None else os.fspath(uri)

@@ -10,11 +10,17 @@ from jury_debate.presets import ADK_SEQUENTIAL, PARALLEL_ROUNDS
 from jury_events.case import Scenario
 from jury_events.errors import SettingError
 from jury_events.panel import FinalMethod, Language, Panel
-from jury_judge.documents.artifact_tools import ArtifactContext, Records
-from jury_judge.documents.judged_case import Execution, Question, ScenarioLike, judged_case, scenario_of, scenarios_of
-from jury_judge.documents.jury_options import JuryOptions
-from jury_judge.documents.retired import warn_of_retired
-from jury_judge.documents.seating import with_judge_fallbacks, with_jurors
+from jury_judge.documents.artifact_tools import (
+    ArtifactContext,
+    Execution,
+    Question,
+    Records,
+    ScenarioLike,
+    judged_case,
+    scenario_of,
+    scenarios_of,
+)
+from jury_judge.documents.seating import JuryOptions, warn_of_retired, with_judge_fallbacks, with_jurors
 from jury_judge.jury import Jury
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.variables import Overrides, read_variables
@@ -157,10 +163,6 @@ class _CollaborativeJudge:
             scenarios: 1 to 200, each a pair of question and execution, or a `Scenario`.
             security_gate_records, agent_card_records, sse_callback, artifact_context, submission_id, case_id, run_id:
                 as `evaluate_collaborative`.
-
-        Raises:
-            SettingError: as `evaluate_collaborative`; the message names the scenario.
-            CaseFileError, KeyMissing, Halted, StoreLocked: as `evaluate_collaborative`.
         """
         artifacts = _artifacts(artifact_context, security_gate_records, agent_card_records)
         listed = scenarios_of(list(scenarios))

@@ -19,8 +19,7 @@ from jury_events.errors import SettingError
 from jury_events.ids import Step
 from jury_events.judgment import ConsensusStatus
 from jury_events.text import condensed
-from jury_judge.documents.artifact_tools import ArtifactContext
-from jury_judge.documents.judged_case import NO_ARTIFACTS, judged_case, scenario_of
+from jury_judge.documents.artifact_tools import NO_ARTIFACTS, ArtifactContext, judged_case, scenario_of
 from jury_judge.documents.juror_agents import (
     LANGUAGE,
     BaseJurorAgent,
@@ -31,10 +30,8 @@ from jury_judge.documents.juror_agents import (
     seat_of,
     statement_output,
 )
-from jury_judge.documents.jury_options import JuryOptions
-from jury_judge.documents.opinions import Opinions, read_opinions, verdict_of
-from jury_judge.documents.supplied_answers import SuppliedAnswer
-from jury_judge.documents.supplied_jury import SuppliedJury
+from jury_judge.documents.seating import JuryOptions
+from jury_judge.documents.supplied_answers import Opinions, SuppliedAnswer, SuppliedJury, read_opinions, verdict_of
 from jury_judge.runs.callbacks import OnEvent
 from jury_views.result_models import ConsensusResult, DebateResult, DiscussionRound, JurorStatement
 
@@ -130,9 +127,6 @@ class ConsensusChecker:
         Args:
             evaluations: one for each juror, by juror id or in a list; None for an abstention.
             round_number: 0 for phase 1, for which unanimity alone is not consensus.
-
-        Raises:
-            SettingError: there is no evaluation, or one has no verdict.
         """
         listed = list(evaluations.values() if isinstance(evaluations, Mapping) else evaluations)
         if not listed:
@@ -149,9 +143,7 @@ class SequentialDiscussionRound:
     """One round: each juror speaks in turn and sees the statements before it (ADK's SequentialAgent).
 
     Args:
-        juror_agents: in speaking order.
         consensus_checker: decides `should_terminate` of the state.
-        options: as `Jury`.
     """
 
     def __init__(
@@ -168,9 +160,6 @@ class SequentialDiscussionRound:
         """Run the next round over the opinions in `state`, and update it.
 
         Earlier rounds are not repeated: their opinions are in the state.
-
-        Raises:
-            SettingError: an opinion is not valid.
         """
         number = check_round(state.current_round + 1, "current_round + 1")
         opinions = read_opinions(state.juror_opinions, "juror_opinions")
@@ -196,10 +185,8 @@ class DiscussionLoopWorkflow:
     """Rounds until the jurors agree (ADK's LoopAgent).
 
     Args:
-        juror_agents: in speaking order.
         max_rounds: the most rounds, 1 to 100.
         consensus_threshold: the share that ends it early; 0.67 accepts 2 of 3.
-        options: as `Jury`.
     """
 
     def __init__(
@@ -228,14 +215,9 @@ class DiscussionLoopWorkflow:
 
         Args:
             initial_evaluations: of phase 1, by juror id or in a list; a juror without one has no opinion yet.
-            question_prompt: the agent's question.
-            agent_response: its answer.
             evaluation_summary: of earlier checks; "" for none.
             artifact_context: records for the jurors' tools.
             sse_callback: called with each live event; may be async.
-
-        Raises:
-            SettingError: an evaluation is not valid.
         """
         opinions = read_opinions(initial_evaluations, "initial_evaluations")
         case = judged_case(

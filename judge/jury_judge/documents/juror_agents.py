@@ -17,14 +17,9 @@ from jury_events.errors import SettingError
 from jury_events.ids import Step
 from jury_events.panel import Language
 from jury_events.text import visible_line
-from jury_judge.documents.artifact_tools import ArtifactContext
-from jury_judge.documents.judged_case import NO_ARTIFACTS, judged_case, scenario_of
-from jury_judge.documents.jury_options import JuryOptions
-from jury_judge.documents.opinions import Opinions, read_opinion, read_opinions
-from jury_judge.documents.retired import warn_of_retired
-from jury_judge.documents.seating import documents_fallbacks
-from jury_judge.documents.supplied_answers import SuppliedAnswer
-from jury_judge.documents.supplied_jury import SuppliedJury
+from jury_judge.documents.artifact_tools import NO_ARTIFACTS, ArtifactContext, judged_case, scenario_of
+from jury_judge.documents.seating import JuryOptions, documents_fallbacks, warn_of_retired
+from jury_judge.documents.supplied_answers import Opinions, SuppliedAnswer, SuppliedJury, read_opinion, read_opinions
 from jury_judge.errors import NoEvaluation
 from jury_judge.panels.files import load_panel
 from jury_judge.runs.shared_context import SharedContext
@@ -85,8 +80,6 @@ class BaseJurorAgent:
     """A single juror.
 
     Args:
-        config: of the juror.
-        artifact_context: records for its tools.
         options: as `Jury`; among them `store`, for the record.
     """
 
@@ -109,8 +102,6 @@ class BaseJurorAgent:
 
         Args:
             evaluation_summary: of earlier checks (`generate_evaluation_summary`); "" for none.
-            question_prompt: the agent's question.
-            agent_response: its answer.
 
         Raises:
             NoEvaluation: the juror gave no usable answer; the message names the debate.
@@ -136,8 +127,6 @@ class BaseJurorAgent:
             round_number: from 1.
             other_opinions: by juror id, or in a list; each with verdict, scores and rationale. May include the
                 juror's own.
-            question_prompt: the agent's question.
-            agent_response: its answer.
 
         Raises:
             SettingError: an opinion is not valid.
@@ -180,11 +169,7 @@ MAX_ROUND_NUMBER = 100
 
 
 def check_round(number: Any, name: str) -> int:
-    """Check the number of a round, or of rounds.
-
-    Raises:
-        SettingError: it is not valid; the message begins with `name`.
-    """
+    """Check the number of a round, or of rounds."""
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_ROUND_NUMBER:
         raise SettingError(
             f"{name}: must be a whole number from 1 to {MAX_ROUND_NUMBER}, not {visible_line(repr(number), 40)}"
@@ -200,9 +185,6 @@ def create_juror_agents(
     """The jurors of the documents by id, all or the named ones.
 
     Warns (`RetiredModelWarning`) of retired models, with their replacements.
-
-    Raises:
-        SettingError: an id is unknown.
     """
     agents = {}
     for juror_id in JUROR_CONFIGS if juror_ids is None else juror_ids:

@@ -32,10 +32,8 @@ class DriftBaseline(RecordedBaseline):
     """Nothing is read, written or called before one of its methods is.
 
     Args:
-        asked: the baseline, and how its anchors are judged.
         cases: the anchors: `asked.files(…)`; None: those of the store, where the baseline goes on.
         loaded: the panel; None loads that of the settings.
-        environ: where settings are read; None is `os.environ`.
     """
 
     def __init__(
@@ -72,12 +70,7 @@ class DriftBaseline(RecordedBaseline):
         return facts
 
     def due(self, facts: DriftFacts) -> RunPlan | None:
-        """The run that judges the next draw of each anchor; None: none is due.
-
-        Raises:
-            RunRefused, PanelFileError: the run cannot go on without its panel file.
-            SettingsRefused: its files are needed, since not all anchors are listed.
-        """
+        """The run that judges the next draw of each anchor; None: none is due."""
         if facts.complete or self.waits_until(facts) is not None:
             return None
         settings = self._asked.of_run(facts.opened.run_id, facts.sessions + 1)
@@ -177,12 +170,6 @@ def plan_drift(
     Args:
         asked: how many anchors, draws and judgings.
         cases: the anchors; None: the bundled case stands for each.
-        environ: where settings are read; None is `os.environ`.
-
-    Raises:
-        CaseFileError: a case cannot be read.
-        PanelFileError: the panel cannot be used.
-        SettingsRefused: a check would judge more anchors than there are.
     """
     surroundings = os.environ if environ is None else environ
     settings = asked.run

@@ -27,12 +27,7 @@ from jury_store.event_store import EventStore
 
 
 class DriftCheckRun(RecordedBaseline):
-    """Nothing is read, written or called before one of its methods is.
-
-    Args:
-        asked: the baseline, and how its anchors are judged.
-        environ: where settings are read; None is `os.environ`.
-    """
+    """Nothing is read, written or called before one of its methods is."""
 
     def __init__(self, asked: DriftCheckSettings, environ: Mapping[str, str] | None = None) -> None:
         super().__init__(asked, None, environ)
@@ -83,12 +78,7 @@ class DriftCheckRun(RecordedBaseline):
         return tuple(changed_facts(facts.baseline, answered))
 
     def due(self, facts: DriftFacts) -> RunPlan | None:
-        """The run that judges the pairs of the check; None: it ended.
-
-        Raises:
-            SettingsRefused: another panel is named than that of the baseline.
-            RunRefused, PanelFileError: the panel file is needed.
-        """
+        """The run that judges the pairs of the check; None: it ended."""
         if facts.open_check is None:
             return None
         check, anchors = facts.open_check.opened, facts.opened.anchors
@@ -168,11 +158,7 @@ class DriftCheckRun(RecordedBaseline):
 
 
 def _over(store: EventStore, run_id: str) -> Iterator[DebateRow]:
-    """The debates of a run in the order of its list, all of which are over; those that were cancelled are left out.
-
-    Raises:
-        SettingsRefused: one is not over: those that ended first would not be a fair part.
-    """
+    """The debates of a run in the order of its list, all of which are over; those that were cancelled are left out."""
     row = store.run(run_id)
     if row is None or row.waiting or row.ended < row.debates:
         raise SettingsRefused(

@@ -44,9 +44,7 @@ class RecordedBaseline(ABC):
     """What is judged of a baseline: due draws, or a check. Nothing is read, written or called before a method is.
 
     Args:
-        asked: which baseline, and how its anchors are judged.
         loaded: the panel; None: as the baseline has it.
-        environ: where settings are read; None is `os.environ`.
     """
 
     def __init__(
@@ -79,16 +77,10 @@ class RecordedBaseline(ABC):
         """Judge what is due, and record it; the same again goes on with it.
 
         Args:
-            take: called with the result line of every debate.
             stopping: once set, no new debate begins; those that run are finished.
-            say: takes lines for the user.
 
         Returns:
             The baseline; not `complete`, or with an `open_check`, where something is left.
-
-        Raises:
-            SettingsRefused, CaseFileError, DebateNotFound: as of `open`.
-            RunRefused, StoreLocked, KeyMissing: as of `judge_run`.
         """
         facts = await asyncio.to_thread(self.open)
         while (planned := await asyncio.to_thread(self.due, facts)) is not None:
@@ -109,13 +101,7 @@ class RecordedBaseline(ABC):
             yield store
 
     def read(self) -> DriftRecord:
-        """The baseline, and what decides its next check.
-
-        Raises:
-            DebateNotFound: there is no such baseline.
-            MalformedBody: it was altered.
-            StoreError: the store cannot be read.
-        """
+        """The baseline, and what decides its next check."""
         try:
             with self.reading() as store:
                 return intact_drift(store, self._drift_id)
@@ -123,12 +109,7 @@ class RecordedBaseline(ABC):
             raise DebateNotFound(f"there is no baseline {self._drift_id!r}: {error}") from error
 
     def append(self, version: int, event: DriftEvent) -> DriftFacts:
-        """Record an event after the one of that version; the facts with it.
-
-        Raises:
-            WrongVersion: another process recorded something meanwhile.
-            StoreError: the store cannot be written.
-        """
+        """Record an event after the one of that version; the facts with it."""
         encoded = encode(event, recorded_at=time.time_ns() // 1000)
         with closing(writer_or_created(self._url, run=self._drift_id, wait=_WAIT)) as store:
             refusal = first_refusal(store.append([Append(drift_stream(self._drift_id), (encoded,), version)]))
@@ -139,13 +120,7 @@ class RecordedBaseline(ABC):
     def votes(
         self, facts: DriftFacts, debates: Sequence[str], further: Sequence[str] = ()
     ) -> tuple[list[str | None], tuple[SeatAnswers, ...]]:
-        """As `judged`, of debates all of which are over: those that end first would not be a fair part.
-
-        Raises:
-            RunRefused: one goes on.
-            EventError: a debate does not decode.
-            StoreError: the store cannot be read.
-        """
+        """As `judged`, of debates all of which are over: those that end first would not be a fair part."""
         with self.reading() as store:
             if left := len(debates) - len(store.ended_positions(debates)):
                 name = visible_line(facts.opened.drift_id, 60)
@@ -156,14 +131,7 @@ class RecordedBaseline(ABC):
         """A run over the anchors as the store has them; closing its cases closes the store.
 
         Args:
-            facts: of the baseline.
-            settings: of the run that judges them.
             wanted: the ids of those that are judged; None: all.
-
-        Raises:
-            SettingsRefused: it is another panel, or the first session did not list all anchors.
-            RunRefused: the panel file is needed: the log does not have all of how the models are reached, or the
-                baseline was imported.
         """
         opened, source = facts.opened, facts.opened.run_id
         with ExitStack() as opened_here:
@@ -202,11 +170,7 @@ def digest_of(resolved: ResolvedPanel) -> str:
 
 
 def check_panel(opened: DriftOpened, resolved: ResolvedPanel) -> None:
-    """Refuse another panel than that of the baseline.
-
-    Raises:
-        SettingsRefused: it is another.
-    """
+    """Refuse another panel than that of the baseline."""
     if digest_of(resolved) != opened.panel:
         raise SettingsRefused(
             f"{{panel_name}}: seats, models, rules or prompts differ from those of the baseline "
@@ -215,11 +179,7 @@ def check_panel(opened: DriftOpened, resolved: ResolvedPanel) -> None:
 
 
 def check_stream(store: EventStore, run_id: str, panel: str) -> None:
-    """Refuse a run that another panel judged than that of the digest.
-
-    Raises:
-        SettingsRefused: it did, or there is no such run.
-    """
+    """Refuse a run that another panel judged than that of the digest."""
     facts = run_facts(store.read_stream(run_stream(run_id)))
     if facts is None:
         raise SettingsRefused(f"{{stream_run}}: there is no run {visible_line(run_id, 100)!r} in this store")

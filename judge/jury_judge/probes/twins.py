@@ -356,8 +356,6 @@ def twin(case: Case, probe: str, best: str = PASS) -> Case | None:
     """The case's twin; None if it has none.
 
     Args:
-        case: that is judged.
-        probe: its name.
         best: the best verdict of the scale that the jurors judge in, for texts that ask for it.
     """
     if parse_twin_id(case.case_id) is not None:
@@ -371,7 +369,6 @@ def absent_twins(cases: CaseSource, probes: Sequence[str], *, seconds: float) ->
 
     Args:
         cases: are read from the first on; records behind URIs are not fetched.
-        probes: their names.
         seconds: how long cases are read at most once any probe has a twin. Before that, reading goes on: a run without
             twins shows nothing.
     """

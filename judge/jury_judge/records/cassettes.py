@@ -28,9 +28,6 @@ class CassetteRecords(OpenStore):
 
         Args:
             key_file: the private key that signs how long its streams are; None: the cassette does not say.
-
-        Raises:
-            SealError: the key cannot be read, or is none.
         """
         from jury_judge.replays.exporting import cassette
 
@@ -128,9 +125,6 @@ class CassetteRecords(OpenStore):
         Args:
             output: a file, which replaces an older one of this table at the end; or what takes the bytes.
             progress: called with the number of debates done so far.
-
-        Raises:
-            DebateNotFound, OutputPathTaken, OSError: as `export_tables`.
         """
         from jury_judge.replays.exporting import debates_csv
 

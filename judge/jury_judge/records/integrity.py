@@ -36,10 +36,6 @@ class IntegrityRecords(OpenStore):
         Args:
             asked: what is checked, against which keys and checkpoints.
             progress: called now and then with the number of debates checked so far.
-
-        Raises:
-            BadNote: a checkpoint is none.
-            StoreFailed: the database cannot be read.
         """
         from jury_judge.replays.stored_debates import verified
 
@@ -59,10 +55,6 @@ class IntegrityRecords(OpenStore):
         Args:
             key_file: of the private key, as `jury_judge.seals.key_files.make_key` writes it.
             last_file: of the key's last signature; None: beside the key.
-
-        Raises:
-            SealRefused: the log does not begin with what this key signed last, or with its latest seal.
-            SealError: a file cannot be read or written, or is not what it should be.
         """
         from jury_judge.seals.key_files import seal_now
 
@@ -75,34 +67,19 @@ class IntegrityRecords(OpenStore):
         return await self._read(listed_seals)
 
     async def seal_note(self, size: int | None = None) -> str:
-        """The note of the seal over `size` events, None: of the latest, with the cosignatures of it.
-
-        Raises:
-            NoSeal: there is none.
-            SealRefused: it is not as it was made.
-        """
+        """The note of the seal over `size` events, None: of the latest, with the cosignatures of it."""
         from jury_judge.seals.stored_seals import kept_note
 
         return await self._read(kept_note, size)
 
     async def prove(self, old: int, new: int | None = None) -> "ConsistencyProof":
-        """The proof that the log of the seal over `new` events, None: the latest, begins with that over `old`.
-
-        Raises:
-            NoSeal: there is no such seal.
-            SealRefused: a seal is not as it was made, or the log is not the one that was sealed.
-        """
+        """The proof that the log of the seal over `new` events, None: the latest, begins with that over `old`."""
         from jury_judge.seals.stored_seals import prove_consistency
 
         return await self._read(prove_consistency, old, new)
 
     async def prove_included(self, debate_id: str) -> "InclusionProof":
-        """The proofs that a debate is under the latest seal.
-
-        Raises:
-            NoSeal: there is none, or it covers no event of the debate.
-            SealRefused: it is not as it was made, or the log is not the one that was sealed.
-        """
+        """The proofs that a debate is under the latest seal."""
         from jury_judge.seals.stored_seals import prove_inclusion
 
         check_debate_id(debate_id)
@@ -128,22 +105,13 @@ class IntegrityRecords(OpenStore):
 
         Args:
             authorities: the answer must be under one of these certificates; (): its signature is not checked.
-
-        Raises:
-            NoSeal: there is none.
-            SealRefused: it is not as it was made.
-            AttestationFailed: the authority cannot be reached, refuses, or answers something else.
         """
         from jury_judge.seals.attesting import have_stamped
 
         return await self._write(_RUN, have_stamped, url, authorities)
 
     async def plan_erasure(self, scope: "ErasureScope") -> "PlannedErasure":
-        """What an erasure would delete; nothing is written.
-
-        Raises:
-            ErasureRefused: the debate has no such exchange or review.
-        """
+        """What an erasure would delete; nothing is written."""
         from jury_judge.stores.erasing import planned
 
         return await self._read(planned, scope)

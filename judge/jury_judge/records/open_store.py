@@ -17,7 +17,7 @@ from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 
 if TYPE_CHECKING:
-    from jury_judge.live.feed import Feed
+    from jury_judge.feed import Feed
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -63,34 +63,22 @@ class OpenStore(BlockingWork):
 
     @property
     def store(self) -> EventStore:
-        """The store, open for reading.
-
-        Raises:
-            JuryClosed: outside of `async with`.
-        """
+        """The store, open for reading."""
         if self._store is None:
             raise _outside(self)
         return self._store
 
     @property
     def feed(self) -> "Feed":
-        """The live events of the store's debates, also of those that other processes run.
-
-        Raises:
-            JuryClosed: outside of `async with`.
-        """
+        """The live events of the store's debates, also of those that other processes run."""
         if self._feed is None:
-            from jury_judge.live.feed import MOST_READERS, Feed
+            from jury_judge.feed import MOST_READERS, Feed
 
             self._feed = Feed(self.store, most=self._readers or MOST_READERS)
         return self._feed
 
     async def __aenter__(self) -> Self:
-        """Open the store for reading.
-
-        Raises:
-            JuryClosed: it is open already.
-        """
+        """Open the store for reading."""
         if self._store is not None:
             raise JuryClosed(f"this {type(self).__name__} is open already: use it, or create another one")
         self._store = await self._blocking(self._open)
@@ -174,11 +162,7 @@ def check_debate_id(debate_id: Any) -> None:
 
 @contextmanager
 def while_open() -> Iterator[None]:
-    """Reading that fails because the store was closed.
-
-    Raises:
-        JuryClosed: it was closed.
-    """
+    """Reading that fails because the store was closed."""
     try:
         yield
     except StoreClosed as error:

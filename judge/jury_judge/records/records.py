@@ -2,8 +2,7 @@
 
 from jury_judge.records.cassettes import CassetteRecords
 from jury_judge.records.integrity import IntegrityRecords
-from jury_judge.records.listing import ListRecords
-from jury_judge.records.reading import ReadRecords
+from jury_judge.records.reading import ListRecords, ReadRecords
 from jury_judge.records.replays import ReplayRecords
 from jury_judge.records.reviews import ReviewRecords
 from jury_judge.records.votes import VoteRecords

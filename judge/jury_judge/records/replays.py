@@ -136,7 +136,6 @@ class ReplayRecords(OpenStore):
         Args:
             dry_run: say what would be written; write and record nothing.
             environ: the environment's variables, which name the tool; None is `os.environ`.
-            say: takes a line when another process has to be waited for.
 
         Raises:
             ScoresRefused: the tool did not take the scores of a debate; the same call goes on with it.

@@ -44,11 +44,7 @@ class ReviewRecords(OpenStore):
     async def assign_review(
         self, debate_id: str, reviewer: str, *, by: str, say: Callable[[str], None] = log_line
     ) -> "AssignedReview":
-        """Ask a person for a review; an assignment of that person that is there already stays.
-
-        Raises:
-            ReviewRefused: it is in quarantine, or a value cannot be recorded.
-        """
+        """Ask a person for a review; an assignment of that person that is there already stays."""
         check_debate_id(debate_id)
         return await self._recorder(say).assign(debate_id, reviewer, by=by)
 
@@ -59,9 +55,6 @@ class ReviewRecords(OpenStore):
 
         Args:
             reason: why; "": not said.
-
-        Raises:
-            ReviewRefused: it has no such review or assignment that counts, or a value cannot be recorded.
         """
         check_debate_id(debate_id)
         await self._recorder(say).withdraw(debate_id, number, by=by, reason=reason)
@@ -82,8 +75,7 @@ class ReviewRecords(OpenStore):
             reviews: how many people are to review a debate: 2 for double review.
             sampled: only those that were drawn at random for the person.
         """
-        from jury_judge.reviews.blindness import partial_items
-        from jury_judge.reviews.review_queue import review_queue
+        from jury_judge.reviews.review_queue import partial_items, review_queue
 
         found = await self._read(review_queue, reviewer, chosen, reviews=reviews)
         items = [one for one in found if not sampled or one.why == "sampled"][:limit]
@@ -95,7 +87,7 @@ class ReviewRecords(OpenStore):
         Returns:
             The debate's own id where the person reviewed that; None: they reviewed no debate of the case.
         """
-        from jury_judge.reviews.blindness import reviewed_same_case
+        from jury_judge.reviews.review_queue import reviewed_same_case
 
         check_debate_id(debate_id)
         return await self._read(reviewed_same_case, debate_id, reviewer)
@@ -118,9 +110,6 @@ class ReviewRecords(OpenStore):
 
         Returns:
             The sample of all cases, or one a verdict.
-
-        Raises:
-            ReviewRefused: there are fewer cases; or a debate is in quarantine.
         """
         from jury_judge.reviews.random_draws import draw_by_verdict, draw_sample
 
@@ -133,11 +122,7 @@ class ReviewRecords(OpenStore):
         return tuple(one.drawn for one in samples)
 
     async def reviewable(self, debate_id: str) -> "QueueItem":
-        """One debate for a review, whether the queue has it or not.
-
-        Raises:
-            ReviewRefused: it has not ended, or is in quarantine.
-        """
+        """One debate for a review, whether the queue has it or not."""
         from jury_judge.reviews.review_changes import check_reviewable
         from jury_judge.reviews.review_queue import QueueItem
 
@@ -152,11 +137,7 @@ class ReviewRecords(OpenStore):
         return await self._read(_awaits, debate_id, reviewer, reviews)
 
     async def review_agreement(self, chosen: DebateFilter = EVERY_DEBATE) -> "ReviewAgreement":
-        """Whether the people agree who reviewed the same debates; intervals are 95 %, over clusters of cases.
-
-        Raises:
-            ReviewRefused: no debate has a review.
-        """
+        """Whether the people agree who reviewed the same debates; intervals are 95 %, over clusters of cases."""
         from jury_judge.extras import check_statistics
 
         check_statistics("review_agreement()")

@@ -40,21 +40,11 @@ class Corpus(BlockingWork):
         self._calibration = calibration
 
     def regress(self) -> AsyncGenerator[Regressed, None]:
-        """Replay every cassette, by path, and compare verdict, score, events and prompts with what is expected.
-
-        Raises:
-            UnknownRules: there is no such version of the rules.
-            SettingError: the calibration cannot be read.
-            CassetteError: there is no such path, a folder has no cassette, or none meets the conditions.
-        """
+        """Replay every cassette, by path, and compare verdict, score, events and prompts with what is expected."""
         return self._steps(self._regressed)
 
     async def accept(self, found: Regressed) -> None:
-        """Expect these differences from now on: they are written beside the cassette.
-
-        Raises:
-            CassetteError: the file cannot be written.
-        """
+        """Expect these differences from now on: they are written beside the cassette."""
         await self._blocking(accept, found)
 
     def _regressed(self) -> Generator[Regressed, None, None]:

@@ -228,7 +228,7 @@ def debates_csv(
     store: EventStore, selection: DebateSelection, output: Path | BinaryIO, texts: bool, progress: Progress | None
 ) -> int:
     """Write the table of debates as CSV; arguments and errors as of `Records.export_debates`."""
-    from jury_judge.tables.export_schemas import DEBATES  # noqa: PLC0415
+    from jury_judge.tables.exported_rows import DEBATES  # noqa: PLC0415
     from jury_judge.tables.table_export import export_debates  # noqa: PLC0415
     from jury_judge.tables.table_files import check_csv_path  # noqa: PLC0415
     from jury_replay.table_file import replacing  # noqa: PLC0415

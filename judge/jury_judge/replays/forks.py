@@ -59,10 +59,7 @@ def plan_fork(
     """The branch of `origin` at an event under a panel; the same again is the same branch.
 
     Args:
-        store: open for reading.
-        origin: of the same store.
         at: a version of its stream `debate/`, or an event's id.
-        resolved: the panel of the branch.
         debate_id: the branch's id; by itself one that follows from origin, event and panel.
         effects: entropy of its secret and salts.
     """

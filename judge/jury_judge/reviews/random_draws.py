@@ -11,11 +11,9 @@ from typing import NamedTuple
 from jury_events.review_events import ReviewSample
 from jury_events.verdict import REVIEW, Verdict
 from jury_judge.errors import ReviewRefused
+from jury_judge.stores.debates import listed_rows
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.event_store import EventStore
-from jury_store.list_order import OLDEST, PageCursor
-
-_PAGE = 1000
 
 
 class DrawableCase(NamedTuple):
@@ -69,15 +67,6 @@ def draw_sample(store: EventStore, size: int, seed: int, wanted: DebateFilter = 
     Of each case it is the debate with the first id. Cases are ranked by SHA-256 of seed and case id, and the first
     `size` are taken: a larger sample of the same seed contains the smaller one, and the same cases are drawn from
     another run of them.
-
-    Args:
-        store: open for reading.
-        size: how many cases.
-        seed: 0 or more.
-        wanted: which debates.
-
-    Raises:
-        ReviewRefused: there are fewer cases.
     """
     cases = drawable_cases(store, wanted)
     _check_size(size, len(cases))
@@ -89,9 +78,6 @@ def draw_by_verdict(
 ) -> tuple[DrawnSample, ...]:
     """A random sample of the cases of each verdict of the jury, as many of each as there are; arguments as of
     `draw_sample`.
-
-    Raises:
-        ReviewRefused: there are fewer cases, or fewer are drawn than there are verdicts.
     """
     cases = drawable_cases(store, wanted)
     _check_size(size, len(cases))
@@ -111,10 +97,6 @@ def recorded_draw(store: EventStore, wanted: DebateFilter = EVERY_DEBATE) -> Rec
 
     A draw counts if it would be the same now: the same number of cases to draw from, and the same of them drawn. Its
     cases are drawn, whether their assignments still stand or not.
-
-    Args:
-        store: open for reading.
-        wanted: the debates whose cases were drawn from.
     """
     recorded = _recorded(store, wanted)
     if not recorded:
@@ -173,13 +155,10 @@ def _by_verdict(cases: Mapping[str, DrawableCase]) -> dict[Verdict | None, list[
 def _recorded(store: EventStore, wanted: DebateFilter) -> dict[ReviewSample, set[str]]:
     """The debates of each sample, of those that people are asked for; not of assignments that anyone may have made."""
     found: dict[ReviewSample, set[str]] = defaultdict(set)
-    after = PageCursor(0)
-    while rows := store.list_debates(wanted._replace(may_need_review=True), OLDEST, limit=_PAGE, after=after):
-        for row in rows:
-            for one in row.assignments:
-                if (sample := one.sample) is not None and not one.foreign:
-                    found[sample].add(row.debate_id)
-        after = PageCursor(rows[-1].position)
+    for row in listed_rows(store, wanted._replace(may_need_review=True)):
+        for one in row.assignments:
+            if (sample := one.sample) is not None and not one.foreign:
+                found[sample].add(row.debate_id)
     return found
 
 

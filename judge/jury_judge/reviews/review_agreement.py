@@ -1,24 +1,27 @@
-"""How far reviewers agree, on verdicts and on where it went wrong."""
+"""What reviews say as human labels, and how far reviewers agree: on verdicts, and on where it went wrong."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from operator import itemgetter
 from typing import NamedTuple
 
 import pyarrow as pa
 
 from jury_analysis.agreement import Agreement, agreement
 from jury_analysis.ballots import SCHEMA, check
+from jury_analysis.label_schema import DECISIVE_MESSAGE, LABELS
 from jury_analysis.scale import OURS, Scale
 from jury_analysis.vote_matrix import vote_matrix
-from jury_events.errors import EventError
+from jury_cases.votes.words import VerdictWords
+from jury_events.errors import EventError, SettingError
 from jury_events.review_facts import Review
 from jury_judge.errors import ReviewRefused
 from jury_judge.stores.case_messages import CaseMessages
+from jury_judge.stores.debates import listed_rows
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow
 from jury_store.event_store import EventStore
-from jury_store.list_order import OLDEST, PageCursor
 from jury_views.debate_fold import decisive_items, evaluations_of
 
 _DECISIVE_AT_ONCE = 50
@@ -45,7 +48,6 @@ def decisive_agreement(store: EventStore, reviews: Mapping[str, Sequence[Review]
     """Compare the items that reviewers name. Only debates of which a reviewer names an item are read.
 
     Args:
-        store: open for reading.
         reviews: of each person one, by the id of the debate.
     """
     named = {
@@ -84,12 +86,7 @@ _MESSAGES_AT_ONCE = 50
 
 
 class DecisiveMessages:
-    """The messages of the decisive items of reviews. Only debates of which an item is named are read.
-
-    Args:
-        store: open for reading.
-        reviews: with their debates.
-    """
+    """The messages of the decisive items of reviews. Only debates of which an item is named are read."""
 
     def __init__(self, store: EventStore, reviews: Iterable[tuple[Review, DebateRow]]) -> None:
         named: defaultdict[str, set[int]] = defaultdict(set)
@@ -144,11 +141,10 @@ def review_agreement(
     """The agreement of the people who reviewed the debates of a store; intervals are 95 %, over clusters of cases.
 
     Args:
-        store: open for reading.
-        wanted: which debates.
         seen_by: the figures are over debates that this person reviewed, and show nothing of the others; None: over all.
     """
-    every = [row for row in _reviewed(store, wanted) if row.review_facts.standing]
+    reviewed = listed_rows(store, wanted._replace(reviewed=True))
+    every = [row for row in reviewed if row.review_facts.standing]
     rows = every if seen_by is None else [row for row in every if row.review_facts.by(seen_by) is not None]
     disputed = tuple(row.debate_id for row in every if row.review_facts.disputed)
     if not rows and not disputed:
@@ -179,13 +175,6 @@ def first_reviews(row: DebateRow) -> list[Review]:
     return list(first.values())
 
 
-def _reviewed(store: EventStore, wanted: DebateFilter) -> Iterable[DebateRow]:
-    after = PageCursor(0)
-    while rows := store.list_debates(wanted._replace(reviewed=True), OLDEST, limit=_PAGE, after=after):
-        yield from rows
-        after = PageCursor(rows[-1].position)
-
-
 def _common_labels(store: EventStore, firsts: Mapping[str, Sequence[Review]]) -> tuple[str, ...] | None:
     """The labels of the one scale in which all these reviews are given, the best first; None: there is none."""
     every = [one for reviews in firsts.values() for one in reviews]
@@ -212,3 +201,97 @@ def _ballot(row: DebateRow, review: Review, *, by_label: bool) -> dict[str, obje
         "verdict": review.word if by_label else review.verdict,
         "simulated": False,
     }
+
+
+@dataclass(frozen=True)
+class ReviewLabels:
+    """Labels of people who reviewed debates."""
+
+    labels: pa.Table
+    """`jury_analysis.labels.LABELS` and `DECISIVE_MESSAGE`, a row a case and reviewer, sorted."""
+    left_out: int
+    """Reviews that are not in the random sample, where only that is read: not blind, or not drawn at random."""
+    not_reviewed: int
+    """Cases that were drawn at random for a reviewer who has no blind review of them; counted with the sample only."""
+
+
+class CountedReviews:
+    """Of each person the review of a case that counts: the last one, in the random sample the first.
+
+    After the first debate of a case the reviewer has seen what that jury said of it.
+
+    Args:
+        random_only: of the blind reviews of cases that were drawn at random for their reviewer.
+    """
+
+    def __init__(self, *, random_only: bool = False) -> None:
+        self._random_only = random_only
+        self._found: dict[tuple[str, str], tuple[Review, DebateRow]] = {}
+
+    def take(self, row: DebateRow) -> int:
+        """The reviews of one debate; returns how many of those that stand are not in the sample."""
+        facts = row.review_facts
+        chosen = facts.random_sample if self._random_only else facts.standing
+        for one in chosen:
+            key = row.case_id, one.reviewer
+            before = self._found.get(key)
+            if before is None or (_order(one, row) < _order(*before)) == self._random_only:
+                self._found[key] = one, row
+        return len(facts.standing) - len(chosen)
+
+    @property
+    def by_case(self) -> Mapping[tuple[str, str], tuple[Review, DebateRow]]:
+        """The review and its debate by case id and reviewer, sorted."""
+        return dict(sorted(self._found.items(), key=itemgetter(0)))
+
+
+def _order(review: Review, row: DebateRow) -> tuple[int, int, int]:
+    return review.reviewed_at, row.position, review.number
+
+
+def review_labels(store: EventStore, words: VerdictWords | None = None, *, random_only: bool = False) -> ReviewLabels:
+    """The labels of all reviews of a store that count; debates in quarantine and foreign reviews are left out.
+
+    A case that a person reviewed in several debates has the last of these verdicts; in the random sample the first.
+
+    Args:
+        words: what the verdicts mean as labels; None: themselves.
+        random_only: only blind reviews of cases that were drawn at random for their reviewer: a random sample of all
+            cases, whatever the jury said of them.
+    """
+    meanings = words or VerdictWords()
+    counted = CountedReviews(random_only=random_only)
+    left_out = 0
+    waiting: set[tuple[str, str]] = set()
+    for row in _people(store):
+        left_out += counted.take(row)
+        waiting |= {(row.case_id, one.reviewer) for one in row.assignments if one.sampled and not one.foreign}
+    found = counted.by_case
+    messages = DecisiveMessages(store, found.values())
+    rows = [
+        {"case_id": case, "annotator": reviewer, "label": label, DECISIVE_MESSAGE.name: messages.of(review, row)}
+        for (case, reviewer), (review, row) in found.items()
+        if (label := _meaning(meanings, review)) is not None
+    ]
+    if not rows:
+        what = "blind review of a case that was drawn at random" if random_only else "review that counts"
+        raise SettingError(
+            f"--labels reviews: this store has no {what}; `jury review` records reviews, with --sample N --blind of a "
+            "random sample"
+        )
+    not_reviewed = len({case for case, _ in waiting - found.keys()}) if random_only else 0
+    return ReviewLabels(pa.Table.from_pylist(rows, LABELS.append(DECISIVE_MESSAGE)), left_out, not_reviewed)
+
+
+def _meaning(words: VerdictWords, review: Review) -> str | None:
+    """The label where labels of that scale are counted, else what the verdict means."""
+    scale = words.labels_of
+    if scale is not None and review.label in scale.ids:
+        return review.label
+    return words.meaning(review.verdict, "label")
+
+
+def _people(store: EventStore) -> Iterable[DebateRow]:
+    """Debates that people reviewed or are asked for."""
+    rows = listed_rows(store, DebateFilter(may_need_review=True, counted=None))
+    return (row for row in rows if row.reviews or row.assignments)

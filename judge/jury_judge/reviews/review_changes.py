@@ -23,7 +23,7 @@ from jury_events.review_facts import NO_REVIEWS, AssignedReview, Review, ReviewF
 from jury_events.text import condensed, visible_line
 from jury_events.verdict import PASS, Verdict
 from jury_judge.errors import ReasonRefused, ReviewRefused
-from jury_judge.reviews.blindness import reviewed_same_case
+from jury_judge.reviews.review_queue import reviewed_same_case
 from jury_replay.intact import require_intact
 from jury_store.errors import EventConflict, WrongVersion
 from jury_store.event_store import Append, Appended, AppendResults, EventStore
@@ -156,13 +156,7 @@ def withdrawal_change(debate_id: str, number: int, *, by: str, reason: str) -> R
 
 
 def decide_changes(store: EventStore, changes: Sequence[ReviewChange], clock: Clock) -> list[Decided]:
-    """What the changes come to now, in their order.
-
-    Args:
-        store: open for reading.
-        changes: of any debates.
-        clock: of the events.
-    """
+    """What the changes come to now, in their order."""
     histories = store.histories([one.debate_id for one in changes])
     return [_decided(store, one, history, clock) for one, history in zip(changes, histories, strict=True)]
 
@@ -198,13 +192,7 @@ def to_append(decided: Sequence[Decided]) -> list[Append]:
 
 
 def record_changes(store: EventStore, changes: Sequence[ReviewChange], clock: Clock) -> list[Decided]:
-    """Append what the changes come to; returns that, in their order.
-
-    Args:
-        store: open for writing.
-        changes: of debates that differ.
-        clock: of the events.
-    """
+    """Append what the changes come to; returns that, in their order."""
     for _ in range(_ATTEMPTS):
         found = decide_changes(store, changes, clock)
         appends = to_append(found)

@@ -66,11 +66,9 @@ class ReviewRecorder:
     A caller that is cancelled withdraws what the writing process has not taken yet.
 
     Args:
-        url: of the store.
         wait: seconds to wait for another process that writes to a SQLite store.
         clock: microseconds since 1970-01-01 UTC.
         blocking: does what blocks, each time for a moment; waiting holds no thread.
-        say: takes a line about what is waited for.
     """
 
     def __init__(

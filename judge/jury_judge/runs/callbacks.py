@@ -13,7 +13,7 @@ from jury_events.errors import SettingError
 from jury_judge.errors import JuryClosed
 
 if TYPE_CHECKING:
-    from jury_judge.live.feed import Feed
+    from jury_judge.feed import Feed
 
 OnEvent = Callable[[dict[str, Any]], Any]
 """Takes each live event of a debate, in order; may be async, and is then awaited."""

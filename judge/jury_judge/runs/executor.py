@@ -42,7 +42,7 @@ from jury_views.debate_results import collaborative_result
 from jury_views.failed_calls import failed_calls
 
 if TYPE_CHECKING:
-    from jury_judge.live.feed import Feed
+    from jury_judge.feed import Feed
     from jury_judge.runs.batch_plan import BatchPlan
     from jury_judge.seals.stored_seals import Sealing
 
@@ -276,7 +276,7 @@ class RunExecutor:
     @property
     def feed(self) -> "Feed":
         """A feed of the live events of the store."""
-        from jury_judge.live.feed import Feed
+        from jury_judge.feed import Feed
 
         return Feed(self.store)
 

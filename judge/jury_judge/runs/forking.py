@@ -9,7 +9,7 @@ from typing import Any
 
 from jury_actors.messages import Chunk, Job, RunContext
 from jury_actors.runtime import drive_one
-from jury_judge.live.feed import Feed
+from jury_judge.feed import Feed
 from jury_judge.panels.any_panel import changed_panel
 from jury_judge.panels.files import LoadedPanel, load_panel, windowed
 from jury_judge.replays.forks import Fork, plan_fork, read_origin, store_branch

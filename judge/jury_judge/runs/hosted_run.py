@@ -165,7 +165,7 @@ class _Session:
 
     def _open(self, locks: ExitStack) -> PanelActors:
         """Lock the store, then count what earlier sessions spent: no other process spends meanwhile."""
-        from jury_judge.live.feed import Feed
+        from jury_judge.feed import Feed
 
         settings, loaded, environ = self._settings, self._loaded, self._environ
         url, today = load_settings(environ, store_url=settings.store_url).store_url, datetime.now(UTC).date()

@@ -22,8 +22,7 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, set_span_in_conte
 
 from jury_events.local_events import ExportedScore, ScoreTargetName
 from jury_judge.otlp_answers import NotTaken, OtlpSession, Signal
-from jury_judge.scores.debate_scores import SCORE, VERDICT, DebateScore, JudgedTrace
-from jury_judge.scores.score_target import ScoresRefused, place_of
+from jury_judge.scores.debate_scores import SCORE, VERDICT, DebateScore, JudgedTrace, ScoresRefused, place_of
 
 _EVENT = "gen_ai.evaluation.result"
 _DEFAULT = "http://localhost:4318"
@@ -34,11 +33,7 @@ logging.getLogger("opentelemetry").addHandler(logging.NullHandler())  # what fai
 
 
 class OtelScores:
-    """Sends events to where the standard variables of OpenTelemetry say.
-
-    Args:
-        environ: the environment's variables.
-    """
+    """Sends events to where the standard variables of OpenTelemetry say."""
 
     name: ScoreTargetName = "otel"
     repeats = True

@@ -1,19 +1,27 @@
-"""Scores of debates written onto the traces that they judged."""
+"""Scores of debates written onto the traces that they judged, and the tools that take them.
 
+Sources: Langfuse, `POST /api/public/scores` with a list of scores as SDK 5 sends it, answered with 202, or 207 if some
+were refused ("To update an existing score, send it again with the same id and timestamp"); MLflow's own package, which
+is no dependency of this one.
+"""
+
+import json
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, closing
+from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
-from jury_cases.containers.langfuse_traces import LangfuseApi
+from jury_cases.containers.langfuse_traces import LangfuseApi, LangfuseRefused
 from jury_events.codec import encode
 from jury_events.errors import DebateNotFound, EventError
 from jury_events.ids import local_stream
 from jury_events.local_events import ExportedScore, ScoresExportBegun, ScoresExported, ScoreTargetName
 from jury_events.local_facts import LocalFacts
+from jury_events.scrubbing import known_scrubber
+from jury_events.text import moment, visible_line
 from jury_judge.extras import check_mlflow, check_traces
-from jury_judge.scores.debate_scores import DebateScore, JudgedTrace, judged_trace
-from jury_judge.scores.score_target import ScoreTarget
+from jury_judge.scores.debate_scores import DebateScore, JudgedTrace, ScoresRefused, ScoreTarget, judged_trace, place_of
 from jury_judge.stores.debates import must_exist
 from jury_judge.stores.stores import Say, open_writer, shown_url
 from jury_replay.intact import intact_history
@@ -24,25 +32,136 @@ from jury_store.opening import database_path, parse_store_url
 from jury_store.run_registry import RunLock
 from jury_store.sqlite import SqliteLock
 
+_ACCEPTED, _IN_PART = 202, 207
+_SHOWN = 300
+"""Characters of a refusal."""
+
+
+class LangfuseScores:
+    """Writes scores onto the observation that a case names, else onto its trace."""
+
+    name: ScoreTargetName = "langfuse"
+    repeats = False
+
+    def __init__(self, api: LangfuseApi) -> None:
+        self._api = api
+        self.place = place_of(api.base_url)
+
+    def refusal(self, trace: JudgedTrace) -> None:
+        """Its traces have ids of any form."""
+
+    def write(
+        self,
+        trace: JudgedTrace,
+        scores: Sequence[DebateScore],
+        before: Mapping[str, ExportedScore],  # noqa: ARG002  (the ids follow from the debate)
+    ) -> Mapping[str, str | None]:
+        """See `ScoreTarget`; a correction has the same ids and times, by which Langfuse knows that it is one."""
+        bodies = [_body(trace, one) for one in scores]
+        try:
+            status, answer = self._api.post("/api/public/scores", bodies)
+        except LangfuseRefused as error:
+            raise ScoresRefused(f"debate {trace.debate_id}: {error}") from error
+        if status != _ACCEPTED and (status != _IN_PART or answer.get("rejected") != 0):
+            said = visible_line(self._api.quoted(json.dumps(answer.get("errors") or answer)), _SHOWN)
+            raise ScoresRefused(
+                f"debate {trace.debate_id}: Langfuse at {self.place} refused scores: status {status}, {said}"
+            )
+        return {body["name"]: body["id"] for body in bodies}
+
+    def close(self) -> None:
+        """Each request has a connection of its own."""
+
+
+def _body(trace: JudgedTrace, score: DebateScore) -> dict[str, Any]:
+    """A score as SDK 5 sends it."""
+    named = f"{trace.debate_id}\n{trace.trace_id}\n{score.name}"
+    body = {
+        "id": f"jury-{sha256(named.encode()).hexdigest()[:32]}",
+        "timestamp": moment(trace.opened_at, "milliseconds"),
+        "traceId": trace.trace_id,
+        "observationId": trace.observation_id,
+        "name": score.name,
+        "value": score.value,
+        "dataType": "CATEGORICAL" if isinstance(score.value, str) else "NUMERIC",
+        "comment": score.explanation or None,
+        "metadata": trace.facts,
+    }
+    return {name: value for name, value in body.items() if value is not None}
+
+
+class MlflowScores:
+    """Writes feedback onto traces of the tracking server; a correction overrides the feedback that it corrects."""
+
+    name: ScoreTargetName = "mlflow"
+    repeats = True
+
+    def __init__(self) -> None:
+        import mlflow  # noqa: PLC0415  (of who has it)
+
+        self.place = place_of(mlflow.get_tracking_uri())
+
+    def refusal(self, trace: JudgedTrace) -> None:
+        """Its traces have ids of any form."""
+
+    def write(
+        self, trace: JudgedTrace, scores: Sequence[DebateScore], before: Mapping[str, ExportedScore]
+    ) -> Mapping[str, str | None]:
+        """See `ScoreTarget`."""
+        import mlflow  # noqa: PLC0415  (of who has it)
+        from mlflow.entities import AssessmentSource, AssessmentSourceType  # noqa: PLC0415
+
+        ids: dict[str, str | None] = {}
+        for one in scores:
+            source = AssessmentSource(AssessmentSourceType.LLM_JUDGE, one.seat or trace.debate_id)
+            if trace.reviewed and one.seat is None:
+                source = AssessmentSource(AssessmentSourceType.HUMAN, trace.debate_id)
+            rationale, facts = one.explanation or None, {name: str(value) for name, value in trace.facts.items()}
+            old = before.get(one.name)
+            try:
+                if old is not None and old.id is not None:
+                    written = mlflow.override_feedback(
+                        trace_id=trace.trace_id,
+                        assessment_id=old.id,
+                        value=one.value,
+                        rationale=rationale,
+                        source=source,
+                        metadata=facts,
+                    )
+                else:
+                    written = mlflow.log_feedback(
+                        trace_id=trace.trace_id,
+                        name=one.name,
+                        value=one.value,
+                        source=source,
+                        rationale=rationale,
+                        metadata=facts,
+                    )
+            except Exception as error:  # an answer that is none of MLflow's has the errors of its parser
+                said = visible_line(known_scrubber().text(f"{type(error).__name__}: {error}"), _SHOWN)
+                raise ScoresRefused(f"debate {trace.debate_id}: MLflow at {self.place} refused it: {said}") from error
+            if not written.assessment_id:
+                raise ScoresRefused(f"debate {trace.debate_id}: MLflow at {self.place} named no id of its feedback")
+            ids[one.name] = written.assessment_id
+        return ids
+
+    def close(self) -> None:
+        """MLflow keeps its connections itself, for the whole process."""
+
 
 def score_target(name: ScoreTargetName, environ: Mapping[str, str]) -> ScoreTarget:
     """The tool of that name.
 
     Args:
-        name: of the tool.
         environ: the environment's variables: `LANGFUSE_…`, `MLFLOW_TRACKING_URI`, `OTEL_EXPORTER_OTLP_…`.
     """
     if name == "langfuse":
-        from jury_judge.scores.langfuse_scores import LangfuseScores  # noqa: PLC0415  (one tool is loaded, no other)
-
         return LangfuseScores(LangfuseApi.of(environ))
     if name == "mlflow":
         check_mlflow("export --to mlflow")
-        from jury_judge.scores.mlflow_scores import MlflowScores  # noqa: PLC0415  (the same)
-
         return MlflowScores()
     check_traces("export --to otel")
-    from jury_judge.scores.otel_scores import OtelScores  # noqa: PLC0415  (the same)
+    from jury_judge.scores.otel_scores import OtelScores  # noqa: PLC0415  (of an extra)
 
     return OtelScores(environ)
 
@@ -57,7 +176,6 @@ def export_lock(url: str, *, wait: float) -> RunLock | SqliteLock:
     """The lock of the exports of a store, until it is released.
 
     Args:
-        url: of the store.
         wait: seconds to wait for another process.
     """
     try:
@@ -116,14 +234,6 @@ def export_scores(
     """Write what a tool does not have of these debates, one after the other, and close the tool's connections.
 
     Other processes may write to the store meanwhile: a writer is open only while an event is appended.
-
-    Args:
-        store: open for reading.
-        selection: which debates.
-        target: the tool.
-        url: of the store.
-        dry_run: write and record nothing.
-        say: takes a line when another process has to be waited for.
     """
     with ExitStack() as stack:
         stack.callback(target.close)

@@ -191,9 +191,7 @@ def have_witnessed(store: EventStore, url: str, keys: Sequence[WitnessKey]) -> W
     """Have a witness cosign the latest seal.
 
     Args:
-        store: open for writing.
         url: the witness's submission prefix.
-        keys: of the witness.
     """
     seal = seal_of(store)
     cosigned = ask_witness(
@@ -208,8 +206,6 @@ def have_stamped(store: EventStore, url: str, authorities: Sequence[Certificate]
     """Have a time-stamping authority stamp the note of the latest seal, as it is without cosignatures.
 
     Args:
-        store: open for writing.
-        url: of the authority.
         authorities: under which its answer must be; (): its signature is not checked.
     """
     seal = seal_of(store)

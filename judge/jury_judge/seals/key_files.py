@@ -91,10 +91,8 @@ def signer(
     """The sealing key, and the file of its last signature; a missing file is said.
 
     Args:
-        key_file: of the private key.
         last_file: where it is kept; None: beside the key.
         sealed: whether the log has seals already.
-        say: takes warnings.
     """
     from jury_store.seals.last_signed import LastSigned
 
@@ -128,7 +126,6 @@ def make_key(file: Path, name: str | None = None) -> NewKey:
     """Make a key: `file`, which only its owner may read, and `file`.pub for verification.
 
     Args:
-        file: of the private key.
         name: the log's name in its notes; None: one drawn by lot.
     """
     key = make_key_files(file, name or f"jury-judge/{token_hex(4)}")
@@ -147,10 +144,7 @@ def seal_now(store: EventStore, key_file: Path, last_file: Path | None, say: Say
     """Seal everything that is stored; None where that is nothing.
 
     Args:
-        store: open for writing.
-        key_file: of the private key.
         last_file: of the key's last signature; None: beside the key.
-        say: takes warnings.
     """
     key, last = signer(key_file, last_file, sealed=lambda: store.latest_seal() is not None, say=say)
     made = Sealer(store, key, Effects().clock, last).next()
@@ -165,8 +159,6 @@ def sign_calibration(file: Path, key_file: Path, say: Say) -> str:
 
     Args:
         file: as `jury calibrate -o` writes it.
-        key_file: of the private key.
-        say: takes warnings.
 
     Returns:
         The key, by name and id.

@@ -26,10 +26,8 @@ from jury_judge.settings.serving import ServeSettings
 from jury_judge.settings.store import Sources, load_settings
 from jury_judge.stores.drift_checks import StoreDriftMetrics
 from jury_judge.stores.stores import Say, open_or_create
-from jury_judge.webhooks.deliveries import ReviewDeliveries, deliver
-from jury_judge.webhooks.journal import DeliveryJournal
-from jury_judge.webhooks.sender import HOSTS, WebhookSender
-from jury_judge.webhooks.signature import WEBHOOK_SECRET, webhook_secret
+from jury_judge.webhooks.deliveries import DeliveryJournal, ReviewDeliveries, deliver
+from jury_judge.webhooks.sender import HOSTS, WEBHOOK_SECRET, WebhookSender, webhook_secret
 from jury_store.event_store import EventStore
 from jury_store.opening import database_path, open_store, parse_store_url
 
@@ -39,9 +37,6 @@ _MAX_SECRET = 4096
 
 class ServedStore:
     """What a server of a store needs, checked before it listens; `open` opens the store.
-
-    Args:
-        environ: the environment's variables.
 
     Attributes:
         reviewers: tokens of the people who review, by name.
@@ -113,7 +108,9 @@ class ServedStore:
             yield
             return
         try:
-            task = asyncio.create_task(deliver(ReviewDeliveries(self._store, self._journal, self._sender), stopping))
+            task = asyncio.create_task(
+                deliver(ReviewDeliveries(self._store, self._journal, self._sender.send), stopping)
+            )
             try:
                 yield
             finally:

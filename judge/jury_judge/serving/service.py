@@ -11,14 +11,13 @@ from typing import Any
 from jury_events.ids import debate_stream
 from jury_events.review_facts import Review
 from jury_judge.errors import ReviewerLeft, TooManyReviews
-from jury_judge.live.feed import MOST_READERS, Feed
+from jury_judge.feed import MOST_READERS, Feed
 from jury_judge.records.records import Records
 from jury_judge.reviews.review_changes import NewReview
 from jury_judge.reviews.review_recorder import REVIEW_WAIT, ReviewRecorder
 from jury_judge.runs.live_run import LiveRuns
 from jury_judge.serving.store_reader import StoreReader
-from jury_judge.serving.submission_states import SubmissionStates
-from jury_judge.serving.submissions import MakeJury, Submissions
+from jury_judge.serving.submissions import MakeJury, Submissions, SubmissionStates
 from jury_judge.statistics.run_reports import RunReports
 from jury_store.event_store import EventStore
 from jury_store.sqlite import LockHolder, read_lock_holder
@@ -55,7 +54,6 @@ class Reviewing:
         """Over a store, which one thread of its own opens and reads, for a moment each time.
 
         Args:
-            blind: as of the class.
             wait: seconds to wait for another process that writes to a SQLite store.
         """
         thread = ThreadPoolExecutor(1, "reviews")

@@ -9,9 +9,14 @@ from jury_events.ids import debate_stream
 from jury_events.review_facts import ReviewFacts
 from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns, Kind, compared
 from jury_judge.comparisons.comparison import Excerpt, excerpts
-from jury_judge.reviews.blindness import partial_items, reviewed_same_case
-from jury_judge.reviews.review_queue import QueueItem, one_a_case, review_queue, reviewed_cases
-from jury_judge.reviews.reviews import reviews_of
+from jury_judge.reviews.review_queue import (
+    QueueItem,
+    one_a_case,
+    partial_items,
+    review_queue,
+    reviewed_cases,
+    reviewed_same_case,
+)
 from jury_judge.settings.statistics import Count
 from jury_judge.stores.debates import verdict_reasons
 from jury_judge.stores.drift_checks import baselines
@@ -191,7 +196,7 @@ class StoreReader:
 
     def reviews(self, debate_id: str) -> ReviewFacts:
         """What people said of a debate."""
-        return reviews_of(self._store, debate_id)
+        return self.history(debate_id).reviews
 
 
 def recorded_row(row: DebateRow, history: DebateHistory) -> DebateRow:

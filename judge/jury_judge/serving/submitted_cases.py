@@ -46,11 +46,7 @@ def submitted_cases(
 
 
 def refuse_uris(cases: Sequence[Case], over: str = "HTTP") -> None:
-    """Refuse URIs in cases of clients, which would make this process read files or connect to other hosts.
-
-    Args:
-        cases: as they were sent.
-    """
+    """Refuse URIs in cases of clients, which would make this process read files or connect to other hosts."""
     for case in cases:
         for name in ("security_gate_uri", "agent_card_uri"):
             if getattr(case, name) is not None:

@@ -22,8 +22,14 @@ from jury_judge.panels.document import read_text
 from jury_judge.panels.ladders import ladder_bytes
 from jury_judge.settings.statistics import Count
 from jury_judge.stores.debates import opening_of, panel_of
-from jury_judge.tables.ballot_sources import Votes, of_seats, stored_ballots
-from jury_judge.tables.counted_ballots import COUNTED_COLUMNS, counted_ballots, counted_words
+from jury_judge.tables.ballot_sources import (
+    COUNTED_COLUMNS,
+    Votes,
+    counted_ballots,
+    counted_words,
+    of_seats,
+    stored_ballots,
+)
 from jury_replay.output_path import check_output_path
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore
@@ -75,7 +81,6 @@ def calibrate_ballots(votes: Votes, options: CalibrationOptions, store: EventSto
 
     Args:
         votes: ballots as they are recorded, and labels: see `jury_analysis.calibration.calibrate`.
-        options: likewise; their scale is of the words of the votes.
         store: where the debates are recorded; None for votes of files.
     """
     panel = None
@@ -252,11 +257,7 @@ class FoundLadder:
 
 
 def ladder_of_files(votes: Votes, stages: Sequence[str], options: LadderOptions) -> FoundLadder:
-    """Certify a ladder on votes of files; their own final verdicts are of all seats, and are not read.
-
-    Args:
-        options: see `calibrate_ladder`.
-    """
+    """Certify a ladder on votes of files; their own final verdicts are of all seats, and are not read."""
     ballots = votes.counted
     ballots = ballots.filter(pc.equal(ballots["role"].cast(pa.string()), "juror"))
     if "final_verdict" in ballots.column_names:
@@ -277,7 +278,6 @@ def ladder_of_runs(
     Args:
         sources: where the votes of each stage are recorded.
         votes_of: the ballots of each, as they are recorded.
-        options: see `calibrate_ladder`.
     """
     tables, panels = [], []
     for source, votes in zip(sources, votes_of, strict=True):

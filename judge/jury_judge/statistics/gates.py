@@ -20,11 +20,15 @@ from jury_judge.stores.chosen_scale import ChosenScale
 from jury_judge.stores.debates import opening_of
 from jury_judge.stores.seat_efforts import effort_lines
 from jury_judge.stores.stores import Say
-from jury_judge.tables.ballot_sources import Votes, of_seats, stored_ballots
-from jury_judge.tables.counted_ballots import counted_words
-from jury_judge.tables.label_sources import later_labels, with_later_labels
-from jury_judge.tables.scales_of_tables import distinct_scales
-from jury_judge.tables.vote_files import common_words, counted_in_files, read_vote_files
+from jury_judge.tables.ballot_sources import Votes, counted_words, of_seats, stored_ballots
+from jury_judge.tables.table_files import distinct_scales
+from jury_judge.tables.vote_files import (
+    common_words,
+    counted_in_files,
+    later_labels,
+    read_vote_files,
+    with_later_labels,
+)
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.event_store import EventStore
 

@@ -11,7 +11,7 @@ from jury_analysis.scale import without_own_words
 from jury_analysis.vote_matrix import VoteMatrix
 from jury_judge.tables.ballot_sources import stored_ballots
 from jury_replay.errors import RecordDamaged
-from jury_replay.rescoring.recount import RecountRescoring
+from jury_replay.rescoring.rescore import RecountRescoring
 from jury_replay.rescoring.rows import RescoreProblem, RescoreRow, RescoreStatus
 from jury_replay.rescoring.settings import Grid, Setting
 from jury_store.debate_rows import DebateFilter

@@ -164,16 +164,16 @@ class RunReports:
 
 def computed_statistics(store: EventStore, run_id: str, *, simulated: bool) -> "Statistics":
     """The statistics of a run's finished debates, each panel apart, computed now."""
-    from jury_analysis.ballots import STATISTICS_COLUMNS  # noqa: PLC0415  (slow to import: pyarrow)
-    from jury_judge.tables.ballot_sources import stored_ballots  # noqa: PLC0415  (slow to import: pyarrow)
+    from jury_analysis.ballots import STATISTICS_COLUMNS
+    from jury_judge.tables.ballot_sources import stored_ballots
 
     return _statistics(store, stored_ballots(store, run_ids=(run_id,), columns=STATISTICS_COLUMNS), run_id, simulated)
 
 
 def computed_page(store: EventStore, run_id: str, *, simulated: bool) -> RunPageReport:
     """What the page of a run's statistics shows, computed now."""
-    from jury_analysis.ballots import EVERY_COLUMN  # noqa: PLC0415  (slow to import: pyarrow)
-    from jury_judge.tables.ballot_sources import stored_ballots  # noqa: PLC0415  (slow to import: pyarrow)
+    from jury_analysis.ballots import EVERY_COLUMN
+    from jury_judge.tables.ballot_sources import stored_ballots
 
     ballots = stored_ballots(store, run_ids=(run_id,), columns=EVERY_COLUMN)
     return RunPageReport(_statistics(store, ballots, run_id, simulated), _worth(store, ballots, run_id, simulated))
@@ -184,9 +184,9 @@ def computed_gate(store: EventStore, a: str, b: str, count: "Count | None" = Non
 
     `count` is as in `RunReports.gate`.
     """
-    from jury_analysis.gate import GateOptions  # noqa: PLC0415  (numpy: of an extra)
-    from jury_analysis.pairing import PairedOptions  # noqa: PLC0415  (numpy: of an extra)
-    from jury_judge.statistics.gates import decide, sides_of_runs  # noqa: PLC0415  (numpy: of an extra)
+    from jury_analysis.gate import GateOptions
+    from jury_analysis.pairing import PairedOptions
+    from jury_judge.statistics.gates import decide, sides_of_runs
 
     sides = sides_of_runs(store, a, b, count=count or "outcomes")
     found = decide(sides, None, GateOptions(paired=PairedOptions(simulated=True)))
@@ -196,29 +196,29 @@ def computed_gate(store: EventStore, a: str, b: str, count: "Count | None" = Non
 
 def computed_true_gate(store: EventStore, run_id: str, claim: str, rate_of: "Of") -> "GateInWords":
     """A gate on a true rate of a run, computed now."""
-    from jury_judge.settings.gate import GateSettings  # noqa: PLC0415  (numpy: of an extra)
-    from jury_judge.statistics.true_rates import true_gate_of  # noqa: PLC0415  (likewise)
+    from jury_judge.settings.gate import GateSettings
+    from jury_judge.statistics.true_rates import true_gate_of
 
     return true_gate_of(GateSettings.of(sources=(run_id,), true=claim, rate_of=rate_of), store, lambda _remark: None)
 
 
 def _rates(store: EventStore, run_id: str) -> "tuple[TrueRate, ...]":
-    from jury_judge.statistics.true_rates import run_rates  # noqa: PLC0415  (numpy: of an extra)
+    from jury_judge.statistics.true_rates import run_rates
 
     return run_rates(store, run_id)
 
 
 def _drift(store: EventStore, run_id: str) -> "Reason | None":
-    from jury_judge.stores.drift_checks import run_standing  # noqa: PLC0415  (likewise)
+    from jury_judge.stores.drift_checks import run_standing
 
     return run_standing(store, run_id)
 
 
 def computed_pairs(store: EventStore, a: str, b: str, count: "Count | None" = None) -> "Paired":
     """Two runs paired case by case, computed now; `count` None: labels, where both runs are of one scale."""
-    from jury_analysis.paired import paired  # noqa: PLC0415  (numpy: of an extra)
-    from jury_analysis.pairing import PairedOptions  # noqa: PLC0415  (likewise)
-    from jury_judge.statistics.gates import paired_as, sides_of_runs  # noqa: PLC0415  (likewise)
+    from jury_analysis.paired import paired
+    from jury_analysis.pairing import PairedOptions
+    from jury_judge.statistics.gates import paired_as, sides_of_runs
 
     sides = sides_of_runs(store, a, b, count=count)
     first, second = sides.ballots
@@ -227,18 +227,17 @@ def computed_pairs(store: EventStore, a: str, b: str, count: "Count | None" = No
 
 
 def _reviewers(store: EventStore, wanted: DebateFilter, seen_by: str | None) -> "ReviewAgreement":
-    from jury_judge.reviews.review_agreement import review_agreement  # noqa: PLC0415  (numpy: of an extra)
+    from jury_judge.reviews.review_agreement import review_agreement
 
     return review_agreement(store, wanted, seen_by)
 
 
 def _statistics(store: EventStore, ballots: "pa.Table", run_id: str, simulated: bool) -> "Statistics":
     """As `jury stats --run ID --by panel`."""
-    from jury_analysis.statistics import statistics  # noqa: PLC0415  (numpy: of an extra)
-    from jury_judge.settings.statistics import StatisticsSettings  # noqa: PLC0415  (likewise)
-    from jury_judge.statistics.analysis_options import statistics_options  # noqa: PLC0415  (likewise)
-    from jury_judge.tables.ballot_sources import Votes  # noqa: PLC0415  (likewise)
-    from jury_judge.tables.counted_ballots import counted_words  # noqa: PLC0415  (likewise)
+    from jury_analysis.statistics import statistics
+    from jury_judge.settings.statistics import StatisticsSettings
+    from jury_judge.statistics.vote_reports import statistics_options
+    from jury_judge.tables.ballot_sources import Votes, counted_words
 
     asked = StatisticsSettings(run_ids=(run_id,), by=("panel",), include_simulated=simulated)
     votes = Votes(ballots, None, counted_words(store, ballots, None).words)
@@ -247,13 +246,13 @@ def _statistics(store: EventStore, ballots: "pa.Table", run_id: str, simulated: 
 
 def _worth(store: EventStore, ballots: "pa.Table", run_id: str, simulated: bool) -> "PanelWorth | None":
     """As `jury value --run ID`."""
-    from jury_analysis.errors import MixedPanels  # noqa: PLC0415  (numpy: of an extra)
-    from jury_analysis.panel_worth import choices_of, panel_worth  # noqa: PLC0415  (likewise)
-    from jury_analysis.scale import without_own_words  # noqa: PLC0415  (likewise)
-    from jury_cases.votes.words import VerdictWords  # noqa: PLC0415  (likewise)
-    from jury_judge.settings.statistics import WorthSettings  # noqa: PLC0415  (likewise)
-    from jury_judge.statistics.analysis_options import worth_options  # noqa: PLC0415  (likewise)
-    from jury_judge.statistics.panel_recounts import PanelRecount  # noqa: PLC0415  (numpy)
+    from jury_analysis.errors import MixedPanels
+    from jury_analysis.panel_worth import choices_of, panel_worth
+    from jury_analysis.scale import without_own_words
+    from jury_cases.votes.words import VerdictWords
+    from jury_judge.settings.statistics import WorthSettings
+    from jury_judge.statistics.panel_recounts import PanelRecount
+    from jury_judge.statistics.vote_reports import worth_options
 
     if choices_of(ballots) > MOST_RECOUNTS:
         return None

@@ -1,4 +1,7 @@
-"""Reports over votes of a store or of files: read, computed, and written where the settings name a file."""
+"""Reports over votes of a store or of files: read, computed, and written where the settings name a file.
+
+The last functions are what settings are as the options of `jury_analysis`.
+"""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -23,13 +26,6 @@ from jury_judge.settings.gate import GateSettings
 from jury_judge.settings.statistics import REVIEWS, Count, StatisticsSettings, VoteSources, WorthSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.settings.votes import VoteReading
-from jury_judge.statistics.analysis_options import (
-    calibration_options,
-    gate_options,
-    ladder_options,
-    statistics_options,
-    worth_options,
-)
 from jury_judge.statistics.calibrating import (
     FoundCalibration,
     FoundLadder,
@@ -48,11 +44,17 @@ from jury_judge.statistics.true_rates import run_rates, true_gate_of
 from jury_judge.stores.drift_checks import run_standing
 from jury_judge.stores.seat_efforts import effort_lines, one_model_lines
 from jury_judge.stores.stores import Say
-from jury_judge.tables.ballot_sources import Votes, of_reading, stored_ballots
-from jury_judge.tables.counted_ballots import COUNTED_COLUMNS, counted_words
-from jury_judge.tables.label_sources import later_labels, with_later_labels
+from jury_judge.tables.ballot_sources import COUNTED_COLUMNS, Votes, counted_words, of_reading, scale_of, stored_ballots
 from jury_judge.tables.table_files import BALLOTS, FRONTIER, write_ballots, write_frontier
-from jury_judge.tables.vote_files import VOTES, counted_in_files, read_foreign_votes, read_vote_files, write_votes
+from jury_judge.tables.vote_files import (
+    VOTES,
+    counted_in_files,
+    later_labels,
+    read_foreign_votes,
+    read_vote_files,
+    with_later_labels,
+    write_votes,
+)
 from jury_replay.table_file import check_new_table
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
@@ -60,7 +62,16 @@ from jury_views.gate_view import GateInWords, gate_in_words
 from jury_views.reports import junit, markdown
 
 if TYPE_CHECKING:
-    from jury_judge.settings.run import ProbeSettings  # imports the actors, which statistics do without
+    from jury_judge.settings.run import ProbeSettings
+from collections.abc import Collection, Mapping
+
+from jury_analysis.calibration import CalibrationOptions
+from jury_analysis.gate import GateOptions
+from jury_analysis.ladders.ladder_report import LadderOptions
+from jury_analysis.ladders.promises import Promises
+from jury_analysis.pairing import PairedOptions
+from jury_analysis.panel_worth import WorthOptions
+from jury_analysis.statistics import StatisticsOptions
 
 
 def write_read_votes(files: Sequence[str], reading: VoteReading, output: Path) -> int:
@@ -273,3 +284,79 @@ def _store_of(asked: VoteSources | GateSettings) -> Iterator[EventStore | None]:
 
 def _opened(store_url: str | None) -> EventStore:
     return open_store(load_settings(os.environ, store_url=store_url).store_url, write=False)
+
+
+def statistics_options(asked: StatisticsSettings, words: VerdictWords) -> StatisticsOptions:
+    """Of statistics over these verdicts."""
+    return StatisticsOptions(
+        scale=scale_of(words),
+        by_panel="panel" in asked.by,
+        simulated=asked.include_simulated,
+        stale="stale" in asked.include,
+        synthetic="synthetic" in asked.include,
+        random_labels=asked.random_labels,
+        epsilon=asked.epsilon,
+        resamples=asked.resamples,
+        seed=asked.seed,
+    )
+
+
+def gate_options(asked: GateSettings, words: VerdictWords) -> GateOptions:
+    """Of a gate, or a plan, over these verdicts."""
+    return GateOptions(
+        metric=asked.metric,
+        margin=asked.margin,
+        worse=asked.worse,
+        paired=PairedOptions(
+            scale=scale_of(words),
+            simulated=asked.include_simulated,
+            stale="stale" in asked.include,
+            synthetic="synthetic" in asked.include,
+        ),
+        resamples=asked.resamples,
+        seed=asked.seed,
+    )
+
+
+def calibration_options(
+    asked: CalibrationSettings, words: VerdictWords, cases: Mapping[str, Collection[str]]
+) -> CalibrationOptions:
+    """Of a calibration over these verdicts.
+
+    Args:
+        cases: the ids in the files of `asked.named_parts`.
+    """
+    return CalibrationOptions(
+        risk=asked.risk,
+        confidence=asked.confidence,
+        on=asked.on,
+        signal=asked.signal,
+        split=asked.split,
+        cases=cases,
+        seed=asked.seed,
+        scale=scale_of(words),
+        simulated=asked.include_simulated,
+    )
+
+
+def ladder_options(asked: CalibrationSettings, words: VerdictWords) -> LadderOptions:
+    """Of a ladder over these verdicts."""
+    split = asked.split or (0.0, 100.0, 0.0)
+    promises = asked.promises
+    return LadderOptions(
+        promises=Promises(
+            passes=promises.get("pass"),
+            fails=promises.get("fail"),
+            missed=promises.get("missed"),
+            confidence=asked.confidence,
+        ),
+        split=(split[1], split[2]),
+        seed=asked.seed,
+        scale=scale_of(words),
+        simulated=asked.include_simulated,
+    )
+
+
+def worth_options(asked: WorthSettings, words: VerdictWords) -> WorthOptions:
+    """Of the worth of seats and rounds, over these verdicts."""
+    return WorthOptions(scale=scale_of(words), simulated=asked.include_simulated, orders=asked.orders, seed=asked.seed)

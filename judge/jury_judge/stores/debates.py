@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from jury_debate.assignment import ROLE_PROMPT
@@ -14,8 +15,9 @@ from jury_events.ids import debate_stream, streams_of
 from jury_events.parts import Digest, Part
 from jury_events.text import visible_line
 from jury_replay.selection import DebateSelection
-from jury_store.debate_rows import DebateRow
+from jury_store.debate_rows import DebateFilter, DebateRow
 from jury_store.event_store import EventStore
+from jury_store.list_order import OLDEST, PageCursor, SortOrder
 from jury_views.errors import OpeningMissing
 from jury_views.reasons import VerdictReason
 from jury_views.result_lines import StoredResult
@@ -72,6 +74,14 @@ def rows_of_run(store: EventStore, run_id: str, *, counted: bool | None = None) 
     while rows := store.debates(run_id=run_id, counted=counted, limit=_PAGE, after=after):
         yield from rows
         after = rows[-1].position
+
+
+def listed_rows(store: EventStore, wanted: DebateFilter, order: SortOrder = OLDEST) -> Iterator[DebateRow]:
+    """The debates of a list in its order; read page by page."""
+    after: PageCursor | None = None
+    while rows := store.list_debates(wanted, order, limit=_PAGE, after=after):
+        yield from rows
+        after = order.cursor(asdict(rows[-1]))
 
 
 def opening_of(store: EventStore, debate_id: str) -> DebateOpened:

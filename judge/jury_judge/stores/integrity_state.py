@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from jury_events.debate_history import DebateHistory
-from jury_replay.imports import origin_failures
+from jury_replay.cassettes.provenance import origin_failures
 from jury_replay.integrity import check_debate
 from jury_store.event_store import EventStore
 

@@ -75,7 +75,7 @@ def check_batches(store: EventStore, run_id: str, keys: Collection[PublicKey]) -
             continue
         fault = "no key is given that is trusted"
         if keys:
-            from jury_replay.imports import adoption_fault
+            from jury_replay.cassettes.provenance import adoption_fault
 
             (record,) = store.histories([batch])
             fault = adoption_fault(record, store.origin(batch), keys) or ""
@@ -100,7 +100,7 @@ def check_adopted(store: EventStore, run: str, debate_id: str, row: CaseRow, key
         return
     if not keys:
         raise _imported(run, debate_id, debate_id)
-    from jury_replay.imports import adoption_fault
+    from jury_replay.cassettes.provenance import adoption_fault
 
     (record,) = store.histories([debate_id])
     fault = adoption_fault(record, store.origin(debate_id), keys)

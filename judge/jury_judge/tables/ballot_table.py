@@ -77,7 +77,6 @@ def with_messages(store: EventStore, ballots: pa.Table) -> pa.Table:
     several, the label's message is left out where evidence was asked for.
 
     Args:
-        store: of the ballots, open for reading.
         ballots: with the columns `debate_id`, `verified` and `decisive_item`.
     """
     items = _numbers(ballots, "decisive_item")
@@ -209,8 +208,6 @@ def ballot_table(
     Strings are dictionary-encoded; `jury_analysis.ballots.decoded` makes them plain.
 
     Args:
-        store: open for reading.
-        wanted: which debates.
         ended_only: only debates that are completed, failed or cancelled.
         columns: the names of those to keep, `OF_LABELS`, `OF_EVIDENCE`, `READING`, `REASONING` and `OWN_WORDS` among
             them; None: all of `SCHEMA`. Fewer need less memory.

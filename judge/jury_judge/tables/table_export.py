@@ -4,10 +4,8 @@ Rows are ordered by debate id (code points), so that the same debates give the s
 written as they are read: memory does not grow with the log.
 """
 
-import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -18,44 +16,48 @@ from jury_events.case import decisive_message
 from jury_events.codec import decode
 from jury_events.errors import EventError
 from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import Step, calls_stream, debate_stream, repeat_of
+from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import encode_digest
-from jury_events.review_facts import Review
-from jury_judge.reviews.review_agreement import DecisiveMessages
-from jury_judge.reviews.review_labels import CountedReviews
+from jury_judge.reviews.review_agreement import CountedReviews, DecisiveMessages
 from jury_judge.stores.case_messages import CaseMessages, OpenedCase
 from jury_judge.stores.debates import verdict_reasons
 from jury_judge.tables.ballot_table import batches_of
-from jury_judge.tables.export_schemas import (
+from jury_judge.tables.exported_rows import (
     ANNOTATOR,
     BALLOTS,
     CASE_TEXTS,
     DEBATES,
-    EXCHANGE_TEXTS,
-    EXCHANGES,
-    LABELS,
-)
-from jury_judge.tables.reason_table import (
     DECISIVE_WORDS,
     EVIDENCE,
     EVIDENCE_TEXTS,
+    EXCHANGE_TEXTS,
+    EXCHANGES,
+    LABELS,
     REASON_TEXTS,
     REASONS,
+    Contents,
+    debate_row,
     evidence_rows,
+    exchange_row,
     may_quote,
-    reason_of_debate,
     reason_rows,
+    review_row,
 )
-from jury_judge.tables.scales_of_tables import Scales, ScalesOfDebates, scales_file, scales_metadata, write_scales
-from jury_judge.tables.table_files import CsvFile, check_csv_path
+from jury_judge.tables.table_files import (
+    CsvFile,
+    Scales,
+    ScalesOfDebates,
+    check_csv_path,
+    scales_file,
+    scales_metadata,
+    write_scales,
+)
 from jury_replay.selection import DebateSelection
 from jury_replay.table_file import TableFile, check_table_path
-from jury_store.debate_ballots import VARIANT, DebateBallots
+from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 from jury_store.list_order import PageCursor, SortOrder
-from jury_views.reasons import VerdictReason
-from jury_views.record_reading import parts_by_seat
 
 Form = Literal["parquet", "csv"]
 
@@ -77,12 +79,7 @@ def export_tables(
     at the end.
 
     Args:
-        store: open for reading.
-        selection: which debates.
-        folder: made where it is missing.
-        form: of the files.
         texts: with the texts of cases, requests, answers and quotations, and whole reasons and statements.
-        on_debate: called after each debate.
     """
     schemas = {
         "debates": _with(DEBATES, CASE_TEXTS | DECISIVE_WORDS if texts else {}),
@@ -108,7 +105,7 @@ def export_tables(
                 reasons = verdict_reasons(store, ids)
                 for row in rows:
                     panel = panels.of(row.debate_id)
-                    files["debates"].add(_debate(row, panel, reasons.get(row.debate_id), contents))
+                    files["debates"].add(debate_row(row, panel, reasons.get(row.debate_id), contents))
                     labels.take(row)
                     scales.take(row, panel)
                 _add_all(files["reasons"], reason_rows(store, ids, texts=texts))
@@ -151,11 +148,7 @@ def export_debates(
     """Write the table of debates alone as CSV; returns its rows.
 
     Args:
-        store: open for reading.
-        selection: which debates.
-        out: takes the bytes.
         texts: with the texts of cases.
-        on_debate: called after each debate.
     """
     with (
         CsvFile(out, _with(DEBATES, CASE_TEXTS | DECISIVE_WORDS if texts else {})) as file,
@@ -165,7 +158,7 @@ def export_debates(
         for rows, contents in _read(store, selection, texts=texts):
             reasons = verdict_reasons(store, [row.debate_id for row in rows])
             for row in rows:
-                file.add(_debate(row, panels.of(row.debate_id), reasons.get(row.debate_id), contents))
+                file.add(debate_row(row, panels.of(row.debate_id), reasons.get(row.debate_id), contents))
                 on_debate()
     return file.rows
 
@@ -188,7 +181,7 @@ def _opened(stack: ExitStack, form: Form, path: Path, name: str, schema: pa.Sche
 
 def _read(
     store: EventStore, selection: DebateSelection, *, texts: bool
-) -> "Iterator[tuple[list[DebateRow], _Contents | None]]":
+) -> "Iterator[tuple[list[DebateRow], Contents | None]]":
     """The debates by pages; where `texts`, with their texts."""
     for rows in _debates(store, selection):
         if not texts:
@@ -256,32 +249,6 @@ class _Panels:
         return self._next.panel if self._next is not None and self._next.debate_id == debate_id else None
 
 
-_Contents = Mapping[str, Mapping[str, bytes]]
-"""Texts by reference, by debate."""
-
-
-def _debate(
-    row: DebateRow, panel: str | None, reason: VerdictReason | None, contents: _Contents | None
-) -> dict[str, Any]:
-    from_row = asdict(row)
-    variant = row.metadata.get(VARIANT)
-    found = {
-        **{name: from_row[name] for name in DEBATES.names if name in from_row},
-        "cluster": row.cluster or row.case_id,
-        "repeat": repeat_of(row.debate_id, row.run_id, row.case_id),
-        "variant": variant if isinstance(variant, str) else None,
-        "panel": panel,
-        "disposition": row.disposition,
-        "models": list(row.models or ()),
-        "partly_read": parts_by_seat(row.partly_read),
-        **reason_of_debate(reason, texts=contents is not None),
-        "metadata": json.dumps(row.metadata, ensure_ascii=False, sort_keys=True, separators=(",", ":")),
-    }
-    if contents is not None:
-        found["case"] = _text(contents.get(row.debate_id, {}), encode_digest(row.case_part))
-    return found
-
-
 class _HumanLabels:
     """The labels of cases, and of each reviewer the last verdict on a case and the one in the random sample."""
 
@@ -307,27 +274,11 @@ class _HumanLabels:
         messages = DecisiveMessages(self._store, last.values())
         for key, (review, row) in last.items():
             in_sample = sample[key][0] if key in sample else None
-            yield _reviewed(review, row, in_sample) | {DECISIVE_MESSAGE.name: messages.of(review, row)}
-
-
-def _reviewed(review: Review, row: DebateRow, in_sample: Review | None) -> dict[str, Any]:
-    return {
-        "case_id": row.case_id,
-        "annotator": review.reviewer,
-        "label": review.verdict,
-        "debate_id": row.debate_id,
-        "blind": review.blind,
-        "sampled": review in row.review_facts.random_sample,
-        "minutes": review.minutes,
-        "reviewed_at": review.reviewed_at,
-        "sample_label": None if in_sample is None else in_sample.verdict,
-        "decisive_item": review.decisive_item,
-        "scale_label": review.label,
-    }
+            yield review_row(review, row, in_sample) | {DECISIVE_MESSAGE.name: messages.of(review, row)}
 
 
 def _evidence(
-    store: EventStore, cases: CaseMessages, rows: Sequence[DebateRow], contents: _Contents | None
+    store: EventStore, cases: CaseMessages, rows: Sequence[DebateRow], contents: Contents | None
 ) -> Iterator[dict[str, Any]]:
     streams = store.read_streams([debate_stream(row.debate_id) for row in rows])
     opening = (stream[0] for stream in streams.values() if any(map(may_quote, stream)))
@@ -338,7 +289,7 @@ def _evidence(
         yield from evidence_rows(row.debate_id, stream, texts, messages.get(row.debate_id))
 
 
-def _exchanges(store: EventStore, rows: Sequence[DebateRow], contents: _Contents | None) -> Iterator[dict[str, Any]]:
+def _exchanges(store: EventStore, rows: Sequence[DebateRow], contents: Contents | None) -> Iterator[dict[str, Any]]:
     streams = store.read_streams([calls_stream(row.debate_id) for row in rows])
     for row in rows:
         for event in streams.get(calls_stream(row.debate_id), ()):
@@ -348,62 +299,4 @@ def _exchanges(store: EventStore, rows: Sequence[DebateRow], contents: _Contents
                 continue  # jury verify reports it
             if isinstance(body, ExchangeRecorded):
                 texts = None if contents is None else contents.get(row.debate_id, {})
-                yield _exchange(row.debate_id, event.recorded_at, body, texts)
-
-
-def _exchange(
-    debate_id: str, recorded_at: int, body: ExchangeRecorded, texts: Mapping[str, bytes] | None
-) -> dict[str, Any]:
-    step = Step.parse(body.step)
-    found: dict[str, Any] = {
-        "debate_id": debate_id,
-        "exchange_id": body.event_id,
-        "round": step.round,
-        "role": "judge" if step.round is None else "juror",
-        "seat": "judge" if step.juror_id is None else step.juror_id,
-        "model_asked": body.model,
-        "model_answered": body.model_version,
-        "turn": body.turn,
-        "attempt": body.attempt,
-        "outcome": body.outcome.value,
-        "finish_reason": body.finish_reason,
-        "tools": body.tools,
-        "tool_calls": len(body.tool_calls),
-        "input_tokens": body.usage.input_tokens,
-        "output_tokens": body.usage.output_tokens,
-        "cached_input_tokens": body.usage.cached_input_tokens,
-        "cache_write_tokens": None if body.usage.input_tokens is None else body.usage.written_tokens,
-        "reasoning_tokens": body.usage.reasoning_tokens,
-        "service_tier": body.usage.service_tier,
-        "region": body.usage.region,
-        "speed": body.usage.speed,
-        "cost": body.cost,
-        "latency_ms": None if body.via is not None else body.latency_ms,
-        "waited_ms": body.waited_ms,
-        "request_id": body.request_id,
-        "simulated": body.simulated,
-        "recorded_at": recorded_at,
-    }
-    if texts is not None:
-        found |= {
-            "request": _request(body, texts),
-            "answer": None if body.answer is None else _text(texts, body.answer.part),
-            "error": None if body.error is None else _text(texts, body.error.part),
-        }
-    return found
-
-
-def _request(body: ExchangeRecorded, texts: Mapping[str, bytes]) -> str | None:
-    """The messages as JSON; None where one of their texts is gone."""
-    messages = []
-    for message in body.request:
-        parts = [_text(texts, part.part) for part in message.parts]
-        if None in parts:
-            return None
-        messages.append({"role": message.role, "content": "".join(part or "" for part in parts)})
-    return json.dumps(messages, ensure_ascii=False, separators=(",", ":"))
-
-
-def _text(texts: Mapping[str, bytes], reference: str) -> str | None:
-    content = texts.get(reference)
-    return None if content is None else content.decode("utf-8", "replace")
+                yield exchange_row(row.debate_id, event.recorded_at, body, texts)

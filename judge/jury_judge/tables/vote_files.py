@@ -1,4 +1,4 @@
-"""Votes in files: how each file is read, and the table that comes of it."""
+"""Votes in files, and human labels that came later than votes: how each is read, and the table that comes of it."""
 
 import json
 import os
@@ -21,15 +21,18 @@ from jury_cases.votes.vote_rows import ANNOTATOR
 from jury_cases.votes.words import VerdictWords
 from jury_events.errors import SettingError
 from jury_events.regular_files import open_regular
+from jury_events.text import pluralize
 from jury_judge.errors import VotesNotAlike
+from jury_judge.reviews.review_agreement import review_labels
 from jury_judge.settings.settings_file import settings_in
-from jury_judge.settings.statistics import Count
+from jury_judge.settings.statistics import REVIEWS, Count
 from jury_judge.settings.votes import VoteReading
 from jury_judge.stores.chosen_scale import chosen_scale
-from jury_judge.tables.ballot_sources import Votes
-from jury_judge.tables.counted_ballots import CountedWords
-from jury_judge.tables.scales_of_tables import ENDING, Scales, distinct_scales, scales_metadata, scales_within
+from jury_judge.stores.stores import Say
+from jury_judge.tables.ballot_sources import CountedWords, Votes
+from jury_judge.tables.table_files import ENDING, Scales, distinct_scales, scales_metadata, scales_within
 from jury_replay.table_file import replace_table
+from jury_store.event_store import EventStore
 
 
 def reading_beside(table: Path) -> Path | None:
@@ -56,12 +59,7 @@ _ORDER = [(name, "ascending") for name in ("debate_id", "round", "role", "seat")
 
 
 def write_votes(path: Path, votes: Votes) -> None:
-    """Write votes, a row a vote, and a row each label of an annotator; an older file of votes is replaced at once.
-
-    Args:
-        path: of the file.
-        votes: of files.
-    """
+    """Write votes, a row a vote, and a row each label of an annotator; an older file of votes is replaced at once."""
     schema = schema_of(votes.ballots)
     rows = [decoded(votes.ballots)]
     if votes.labels is not None:
@@ -176,7 +174,6 @@ def counted_in_files(votes: Votes, asked: Count | None, *, usual: Count | None =
 
     Args:
         votes: of files that may say scales of the panels' own.
-        asked: what is to be counted.
         usual: what is counted if nothing is asked for; None: labels, where all votes are of one scale.
     """
     if not votes.scales:
@@ -194,7 +191,6 @@ def read_label_files(paths: Iterable[str], words: VerdictWords) -> tuple[pa.Tabl
     """The labels of files, and their verdicts: those of the votes, or those that files of labels declare.
 
     Args:
-        paths: as of `read_votes`.
         words: of the votes; a `.yaml` beside a file of labels says what its own words mean, and which columns are read.
     """
     files = [_label_file(path, words) for path in paths]
@@ -263,3 +259,61 @@ def _check_alike(files: Sequence[tuple[str, VerdictWords]]) -> None:
                 f"{shown(path)}: the verdicts are {', '.join(words.categories)}, those of {shown(first_path)} are "
                 f"{', '.join(first.categories)}; votes that are counted together have the same verdicts"
             )
+
+
+def with_later_labels(
+    votes: Votes, given: Sequence[str], store: EventStore | None, say: Say, *, random_only: bool = False
+) -> Votes:
+    """The votes with the labels that came later, if any are given.
+
+    Args:
+        say: takes remarks on the random sample of reviews.
+        random_only: of reviews only a random sample is read, and then no label of a case itself: it was not drawn.
+    """
+    if not given:
+        return votes
+    if votes.labels is not None:
+        raise SettingError("--annotators and --labels: both give labels; keep one of them")
+    labels, words = later_labels(given, votes.words, store, say, random_only=random_only)
+    ballots = _without_labels(votes.ballots) if random_only and REVIEWS in given else votes.ballots
+    return votes._replace(ballots=ballots, labels=labels, words=words)
+
+
+def later_labels(
+    given: Sequence[str], words: VerdictWords, store: EventStore | None, say: Say, *, random_only: bool = False
+) -> tuple[pa.Table, VerdictWords]:
+    """The labels of files, and of the reviews of a store where `REVIEWS` is among the names; and their verdicts.
+
+    Those of reviews have the column `jury_analysis.label_schema.DECISIVE_MESSAGE` too.
+    """
+    files = [one for one in given if one != REVIEWS]
+    found: list[pa.Table] = []
+    if files:
+        table, words = read_label_files(files, words)
+        found.append(table)
+    if len(files) < len(given):
+        assert store is not None, "settings refuse reviews without a store"
+        found.append(_reviews(store, words, say, random_only=random_only))
+    return pa.concat_tables(found, promote_options="default"), words
+
+
+def _reviews(store: EventStore, words: VerdictWords, say: Say, *, random_only: bool) -> pa.Table:
+    found = review_labels(store, words, random_only=random_only)
+    if found.left_out:
+        say(f"{pluralize(found.left_out, 'review')} not blind or not drawn at random: left out of the random sample")
+    if found.not_reviewed:
+        say(
+            f"{pluralize(found.not_reviewed, 'case')} drawn at random without a blind review: the sample is random "
+            "only if nothing about these cases kept them from being reviewed"
+        )
+    return found.labels
+
+
+def _without_labels(ballots: pa.Table) -> pa.Table:
+    """The same ballots without the labels that are part of the cases."""
+    for name in ("label", "human_label"):
+        if name in ballots.column_names:
+            place = ballots.schema.get_field_index(name)
+            field = ballots.schema.field(place)
+            ballots = ballots.set_column(place, field, pa.nulls(ballots.num_rows, field.type))
+    return ballots

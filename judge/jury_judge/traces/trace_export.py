@@ -16,12 +16,13 @@ from jury_events.ids import calls_stream, debate_stream
 from jury_events.text import pluralize
 from jury_judge.extras import check_traces
 from jury_judge.stores.stores import Say
-from jury_judge.traces.span_tree import SpanTree, span_tree
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
+
+    from jury_judge.traces.otlp_spans import SpanTree
 
 _AT_ONCE = 32
 """Debates in one request."""
@@ -34,7 +35,6 @@ class TraceExport:
     """Traces of the debates that end in a runtime.
 
     Args:
-        store_url: of the log.
         say: takes a line when traces cannot be sent, once, and how many were not at the end.
         exporter: makes what takes the spans; None: as the standard variables of OpenTelemetry say.
     """
@@ -141,7 +141,9 @@ class _Sending:
             self._say(Notice(f"traces are not sent ({reason}); the debates go on", "traces_failed", reason=reason))
 
 
-def _tree(store: EventStore, debate_id: str) -> SpanTree | None:
+def _tree(store: EventStore, debate_id: str) -> "SpanTree | None":
+    from jury_judge.traces.otlp_spans import span_tree  # noqa: PLC0415  (of an extra, and slow to load)
+
     debate, calls = debate_stream(debate_id), calls_stream(debate_id)
     found = store.read_streams([debate, calls])
     return span_tree(found.get(debate, ()), found.get(calls, ()))

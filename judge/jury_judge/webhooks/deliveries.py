@@ -1,18 +1,140 @@
-"""Delivers messages about debates that wait for a person: each at least once, also after a restart."""
+"""Delivers messages about debates that wait for a person: each at least once, also after a restart.
+
+The journal is a file of JSON lines, appended and flushed to disk, never rewritten. `{"read": N}`: the log was read up
+to position N. `{"queued": …}`: a message. `{"attempt": …}`: how an attempt ended, `next` being the time of the next one
+in microseconds since 1970-01-01 UTC; null: there is none.
+"""
 
 import asyncio
+import fcntl
+import json
 import logging
+import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from jury_events.errors import SettingError
+from jury_events.regular_files import open_regular, read_failure
 from jury_judge.errors import JournalFailed
-from jury_judge.webhooks.journal import DeliveryJournal, PendingMessage
-from jury_judge.webhooks.review_needs import review_needs
-from jury_judge.webhooks.sender import Sender, SendOutcome
+from jury_judge.webhooks.review_needs import ReviewNeed, review_needs
+from jury_judge.webhooks.sender import SendOutcome
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
+
+Send = Callable[[str, int, bytes], SendOutcome]
+"""Makes one attempt: the id of a message, seconds since 1970-01-01 UTC, the body."""
+
+
+class PendingMessage(NamedTuple):
+    """A message that was not accepted yet. `due`: when it is tried next, in microseconds."""
+
+    need: ReviewNeed
+    attempts: int = 0
+    due: int = 0
+
+
+class DeliveryJournal:
+    """The journal of one webhook, open for appending; one process has it at a time.
+
+    Args:
+        path: of the file, which is created where it is missing.
+        start: position after which the log is read where the file is new.
+    """
+
+    def __init__(self, path: Path, start: int) -> None:
+        self._path = path
+        self.pending: dict[str, PendingMessage] = {}
+        self.read_until = start
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise SettingError(f"{path}: {read_failure(error)}; name another file with --deliveries") from None
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._file)
+            raise SettingError(
+                f"{path}: another server writes its deliveries there; give this one --deliveries FILE"
+            ) from None
+        try:
+            self._replay()
+        except BaseException:
+            self.close()
+            raise
+
+    def queue(self, needs: list[ReviewNeed], read_until: int) -> None:
+        """Record messages, and how far the log was read; after `JournalFailed` nothing has changed."""
+        fresh = [one for one in needs if one.message_id not in self.pending]
+        self._append(*({"queued": one._asdict()} for one in fresh), {"read": read_until})
+        for one in fresh:
+            self.pending[one.message_id] = PendingMessage(one)
+        self.read_until = read_until
+
+    def attempted(self, message_id: str, outcome: SendOutcome, at: int, following: int | None) -> None:
+        """Record how an attempt ended. `following`: when the next one is; None: there is none.
+
+        It counts in this process also after `JournalFailed`: the receiver gets nothing anew at every later step.
+        """
+        line = {"attempt": {"id": message_id, "at": at, **outcome._asdict(), "next": following}}
+        self._apply(line)
+        self._append(line)
+
+    def close(self) -> None:
+        """Let another process have it."""
+        os.close(self._file)
+
+    def _append(self, *lines: dict[str, Any]) -> None:
+        content = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
+        before = os.fstat(self._file).st_size
+        written = 0
+        try:
+            while written < len(content):
+                written += os.write(self._file, content[written:])
+            os.fsync(self._file)
+        except OSError as error:
+            with suppress(OSError):  # A part of a line would make the next line unreadable.
+                os.ftruncate(self._file, before)
+            raise JournalFailed(
+                f"{self._path}: deliveries cannot be recorded there: {error.strerror}; mend that, no message is lost"
+            ) from error
+
+    def _replay(self) -> None:
+        whole = 0
+        with open_regular(self._path, follow=False) as file:
+            for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):
+                    # The process ended while it wrote: the line is as if it had never been begun.
+                    os.ftruncate(self._file, whole)
+                    break
+                whole += len(line)
+                try:
+                    self._apply(json.loads(line))
+                except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+                    raise SettingError(
+                        f"{self._path}:{number}: not a line of a journal of deliveries; name another file with "
+                        "--deliveries"
+                    ) from None
+        for message_id, one in self.pending.items():
+            # A restart is a reason to try again at once: what was wrong may have been put right.
+            self.pending[message_id] = one._replace(due=0)
+        if not whole:
+            self._append({"read": self.read_until})
+
+    def _apply(self, line: dict[str, Any]) -> None:
+        if "read" in line:
+            self.read_until = int(line["read"])
+        elif "queued" in line:
+            need = ReviewNeed(**line["queued"])
+            self.pending[need.message_id] = PendingMessage(need)
+        else:
+            attempt = line["attempt"]
+            before = self.pending.pop(attempt["id"], None)
+            if before is not None and attempt["next"] is not None:
+                self.pending[attempt["id"]] = PendingMessage(before.need, before.attempts + 1, int(attempt["next"]))
+
 
 MAX_PENDING = 1000
 """Messages that wait; while there are as many, the log is not read on."""
@@ -33,34 +155,24 @@ class ReviewDeliveries:
     """Follows the log and sends messages. Not for several threads.
 
     Args:
-        store: open for reading.
-        journal: the record of deliveries.
-        sender: sends a message once.
+        send: as `WebhookSender.send`.
         clock: microseconds since 1970-01-01 UTC.
-
-    Raises:
-        SettingError: the journal has read further than the log goes: it belongs to another store.
     """
 
     def __init__(
         self,
         store: EventStore,
         journal: DeliveryJournal,
-        sender: Sender,
+        send: Send,
         *,
         clock: Callable[[], int] = lambda: time.time_ns() // 1000,
     ) -> None:
         if journal.read_until > store.last_position():
             raise SettingError("the journal of deliveries is of another store; name another file with --deliveries")
-        self._store, self._journal, self._sender, self._clock = store, journal, sender, clock
+        self._store, self._journal, self._send, self._clock = store, journal, send, clock
 
     def step(self) -> float:
-        """Read the log on, and make one attempt where one is due. Returns the seconds until the next step.
-
-        Raises:
-            StoreError: the log cannot be read now; a later step continues.
-            JournalFailed: the journal cannot be written now; a later step continues.
-        """
+        """Read the log on, and make one attempt where one is due. Returns the seconds until the next step."""
         more = self._read()
         due = min(self._journal.pending.values(), key=_turn, default=None)
         if due is None:
@@ -82,7 +194,7 @@ class ReviewDeliveries:
 
     def _attempt(self, message: PendingMessage, now: int) -> None:
         need = message.need
-        outcome = self._sender.send(need.message_id, now // _SECOND, need.body.encode())
+        outcome = self._send(need.message_id, now // _SECOND, need.body.encode())
         following = None
         if not outcome.accepted:
             left = message.attempts < len(DELAYS)
@@ -97,8 +209,6 @@ async def deliver(deliveries: ReviewDeliveries, stopping: asyncio.Event, *, agai
     A step that fails is followed by another one. Of failures in a row with the same message the first is logged.
 
     Args:
-        deliveries: used by no one else.
-        stopping: ends it.
         again: seconds until the next step after one that failed.
     """
     failure: str | None = None

@@ -59,7 +59,6 @@ def review_needs(store: EventStore, events: Iterable[StoredEvent]) -> Iterator[R
     a review may have to judge blind, so that the others have nulls there.
 
     Args:
-        store: open for reading.
         events: of any stream; those that do not decode are left out.
     """
     for stored in events:

@@ -124,6 +124,10 @@ class GoogleBatches(SdkBatches):
     def files_of(self, batch_id: str, state: BatchState) -> tuple[str, ...]:  # noqa: ARG002  (the state names them)
         return state.result_files
 
+    def has_answered(self, state: BatchState) -> bool:
+        """Also where it counts none: with the results, Google drops the counts."""
+        return super().has_answered(state) or state.word.endswith("_STATE_SUCCEEDED")
+
     def content(self, name: str) -> Awaitable[object]:
         return self._sdk.aio.files.download(file=name)
 

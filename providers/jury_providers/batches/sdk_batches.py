@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+from jury_events.outcome import CallOutcome
 from jury_providers.batches.calls import DOWNLOAD_SECONDS, BatchCalls, encoded_line
 from jury_providers.batches.documents import MOST_LINE_BYTES, JsonMember, members, result_lines
 from jury_providers.batches.provider import (
@@ -21,6 +22,7 @@ from jury_providers.batches.provider import (
     BatchFailure,
     BatchItem,
     BatchLine,
+    BatchNotFound,
     BatchProvider,
     BatchState,
     ItemEnd,
@@ -156,7 +158,10 @@ class SdkBatches(BatchProvider):
         items = state.counts.total or self.limits.items
         most = self.most_bytes or _FEWEST_BYTES + items * _BYTES_AN_ITEM
         most_lines = _FEWEST_LINES + 2 * items
-        for name in self.files_of(batch_id, state):
+        names = self.files_of(batch_id, state)
+        if not names and self.has_answered(state):
+            raise BatchNotFound("it names no file of results, which it keeps for a time", CallOutcome.BAD_REQUEST)
+        for name in names:
             with TemporaryFile() as file:
                 read = await self.calls.download(lambda: self.content(name), file, most, self.download_seconds)  # noqa: B023  (awaited within the loop)
                 for line in result_lines(file):
@@ -183,6 +188,10 @@ class SdkBatches(BatchProvider):
     @abstractmethod
     def files_of(self, batch_id: str, state: BatchState) -> tuple[str, ...]:
         """What `content` is asked for, in order; () where there are no results."""
+
+    def has_answered(self, state: BatchState) -> bool:
+        """Whether calls were answered, as the provider says with the state of an ended batch: they are billed."""
+        return bool(state.counts.answered)
 
     @abstractmethod
     def content(self, name: str) -> Awaitable[object]:

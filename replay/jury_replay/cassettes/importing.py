@@ -15,8 +15,7 @@ from jury_replay.cassettes.lines import SealLine
 from jury_replay.cassettes.provenance import origin_of
 from jury_replay.cassettes.reading import Cassette
 from jury_replay.errors import ErasureUnasked, OtherDebate, RecordDamaged
-from jury_replay.import_checks import seal_digest
-from jury_replay.integrity import check_debate
+from jury_replay.integrity import check_debate, seal_digest
 from jury_replay.quarantine import now
 from jury_store.errors import Fenced, StoreError, WrongVersion
 from jury_store.event_store import Append, EventStore

@@ -1,15 +1,19 @@
-"""The seal of a cassette: which log a debate was recorded in, shown by a signed checkpoint and inclusion proofs."""
+"""The seal of a cassette: which log a debate was recorded in, shown by a signed checkpoint and inclusion proofs.
 
-from collections.abc import Collection, Mapping, Sequence
+It stays with an imported debate as its origin; whether a trusted key signed it decides if the debate may be adopted.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pydantic import ValidationError
 
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
+from jury_events.ids import review_stream
 from jury_events.parts import decode_digest, encode_digest
 from jury_replay.cassettes.lines import Included, SealLine, written
 from jury_replay.errors import RecordDamaged
-from jury_replay.import_checks import import_failures
+from jury_replay.integrity import IntegrityFailure, arrived_in, import_failures
 from jury_store import sealer
 from jury_store.errors import BadNote
 from jury_store.event_store import EventStore
@@ -173,3 +177,34 @@ def origin_fault(history: DebateHistory, origin: bytes) -> str | None:
 def origin_of(seal: SealLine) -> bytes:
     """A seal as the store keeps it beside an imported debate: its line of the cassette, without the end."""
     return written(seal)[:-1]
+
+
+def origin_failures(history: DebateHistory, origin: bytes | None) -> Iterator[IntegrityFailure]:
+    """Failures of the recorded imports of a debate; `origin` is the seal stored with it."""
+    yield from import_failures(history, origin)
+    if origin is not None and (fault := origin_fault(history, origin)) is not None:
+        yield IntegrityFailure(f"debate/{history.debate_id}", f"the seal that it was imported with: {fault}")
+
+
+def adoption_fault(history: DebateHistory, origin: bytes | None, keys: Collection[PublicKey]) -> str | None:
+    """Why an imported debate may not be adopted under these trusted keys; None: it may.
+
+    It may be adopted where the seal of its import is signed by one of them and covers every imported event.
+    """
+    if origin is None:
+        return "it came without a seal"
+    fault = next((one.what for one in import_failures(history, origin)), None) or origin_fault(history, origin)
+    if fault is not None:
+        return fault
+    seal = SealLine.model_validate_json(origin)
+    fault = signature_fault(read_checkpoint(seal.note.encode()), keys)
+    if fault is not None:
+        return f"the note of its seal: {fault}"
+    for imported in history.local.imports:
+        for name, arrived in arrived_in(history.debate_id, imported):
+            if name == review_stream(history.debate_id):
+                continue  # what people said of it elsewhere is no part of what the jury did
+            covered = seal.streams[name].version if name in seal.streams else 0
+            if covered < arrived:
+                return f"its seal covers {covered} of the {arrived} events of {name} that were imported"
+    return None

@@ -14,8 +14,8 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from jury_events.errors import JuryError
-from jury_judge.live.feed import Cursor
-from jury_judge.records.vote_reports import report_schema
+from jury_judge.feed import Cursor
+from jury_judge.records.votes import report_schema
 from jury_judge.serving.service import Service
 from jury_views.live.event_models import LIVE_SCHEMAS, live_schema
 from jury_views.live.live_events import FRAMES, PROGRESS, SSE, START, Encoding, Point, parse_point

@@ -9,8 +9,7 @@ from pydantic import Field, SkipValidation, StringConstraints
 from jury_events.case import Case
 from jury_events.value import Label, NewRunId
 from jury_events.verdict_scale import VerdictScale
-from jury_judge.serving.submission_states import SubmissionState
-from jury_judge.serving.submissions import Kind
+from jury_judge.serving.submissions import Kind, SubmissionState
 from jury_judge.serving.submitted_cases import refuse_uris, submitted_cases
 from jury_judge.settings.run import MOST_SUBMITTED_AT_ONCE, SubmissionSettings
 from jury_web.api.dependencies import DebateId, RunId, ServiceDependency, debate_not_found

@@ -44,7 +44,6 @@ async def probed(loaded: LoadedPanel, file: str | None = None) -> AsyncGenerator
     """How many calls are made, then a finding for each; a problem where a seat's model does not answer.
 
     Args:
-        loaded: the panel.
         file: the panel file, into which is written how servers take calls, where it does not say so; None: that is
             a finding.
     """

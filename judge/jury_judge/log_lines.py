@@ -74,8 +74,6 @@ def log_line(log: logging.Logger, level: int, event: str, message: str, **fields
     """Log `message` under the name `event`, if such lines are written.
 
     Args:
-        log: the logger.
-        level: as in `logging`.
         event: a name of lower-case words joined by underscores.
         message: for people, without a text of a case, prompt or answer.
         fields: `run`, `debate` and `step` are ids; `exc_info` is an exception, of which the type and the place are

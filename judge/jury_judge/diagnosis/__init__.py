@@ -1,1 +1,0 @@
-"""Whether debates could run here: what is installed, reachable and configured."""

@@ -1,1 +1,0 @@
-"""Live events of debates, read from the log while it grows."""

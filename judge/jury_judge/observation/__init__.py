@@ -1,1 +1,0 @@
-"""What can be observed of the work: lines of the log, metrics."""
