@@ -104,7 +104,7 @@ def through_committer(url: str, appends: list[Append], group: int, batch: int) -
     store = open_store(url, write=True)
     start = time.perf_counter()
     with GroupCommitter(store, max_group=group) as committer:
-        futures = [committer.submit_many(appends[first : first + batch]) for first in range(0, len(appends), batch)]
+        futures = [committer.submit(appends[first : first + batch]) for first in range(0, len(appends), batch)]
         for future in futures:
             future.result()
         seconds = time.perf_counter() - start

@@ -254,7 +254,7 @@ def report(plan: RuntimeConfig, context: RunContext, count: int, wall: float) ->
             ]
         with GroupCommitter(other) as committer:
             started = time.perf_counter()
-            futures = [committer.submit_many(requests[at : at + 64]) for at in range(0, len(requests), 64)]
+            futures = [committer.submit(requests[at : at + 64]) for at in range(0, len(requests), 64)]
             for future in futures:
                 future.result()
             alone = len(requests) / (time.perf_counter() - started)

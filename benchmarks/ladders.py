@@ -21,9 +21,9 @@ import numpy as np
 import pyarrow as pa
 
 from jury_analysis.ballots import check
-from jury_analysis.ladders.ladder_report import apply_ladder, certify_ladder
-from jury_analysis.ladders.ladder_use import FAILS, PASSES, LadderVotes, StageBallots, ladder_votes
-from jury_analysis.ladders.promises import Promises
+from jury_analysis.ladder_promises import Promises
+from jury_analysis.ladder_report import apply_ladder, certify_ladder
+from jury_analysis.ladder_use import FAILS, PASSES, LadderVotes, StageBallots, ladder_votes
 from jury_analysis.scale import Scale
 
 SEED = 20260927

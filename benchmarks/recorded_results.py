@@ -13,9 +13,9 @@ from jury_analysis.discussion import DiscussionReport
 from jury_analysis.errors import TooFewLabels
 from jury_analysis.estimate import Estimate
 from jury_analysis.faults import FaultReport, MessageAgreement
-from jury_analysis.ladders.ladder_report import LadderOptions, LadderReport, calibrate_ladder
-from jury_analysis.ladders.ladder_use import StageBallots
-from jury_analysis.ladders.promises import Promises
+from jury_analysis.ladder_promises import Promises
+from jury_analysis.ladder_report import LadderOptions, LadderReport, calibrate_ladder
+from jury_analysis.ladder_use import StageBallots
 from jury_analysis.panel_worth import EarlyStop, early_stops
 from jury_analysis.seat_value import BestSeat, best_seat
 from jury_analysis.statistics import StatisticsOptions, statistics

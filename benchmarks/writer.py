@@ -21,6 +21,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import NamedTuple
 
@@ -146,9 +147,9 @@ def apart(coming: list[Arrival]) -> Iterator[tuple[float, list[Append]]]:
     free = 0.0
     place = 0
     while place < len(coming) or queue:
-        leaves = max(free, queue.leaves_at()) if queue else None
+        leaves = max(free, queue.leaves_at) if queue else None
         if place < len(coming) and (leaves is None or coming[place].at <= leaves):
-            queue.put(WaitingCommit([coming[place].append], 0, print, print), coming[place].at)
+            queue.put(WaitingCommit([coming[place].append], 0, Future()), coming[place].at)
             place += 1
             continue
         assert leaves is not None

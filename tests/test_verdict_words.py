@@ -35,7 +35,7 @@ ALLOWED: tuple[tuple[str, str, str], ...] = (
         "^UNDECIDED|^Why",
         "a reason, in the JSON of the queue and of webhooks",
     ),
-    ("web/jury_web/pages/labels/page_labels.py", "why_needs_review", "the text of that reason, found by its word"),
+    ("web/jury_web/pages/page_labels.py", "why_needs_review", "the text of that reason, found by its word"),
     ("cases/jury_cases/example_files/", '"test_id"', "a status of Security Gate, in a record of an example"),
     ("cli/jury_cli/options.json", '"help"|"choices"', "what a user reads and types, made of the models"),
     ("benchmarks/inspect_debates.py", "^VERDICTS", "it runs in an environment without the product"),

@@ -56,6 +56,7 @@ from jury_actors.juror_client import replicas_among as replicas_among
 from jury_actors.load import CalledModel as CalledModel
 from jury_actors.load import LoggedCalls as LoggedCalls
 from jury_actors.load import ModelLoad as ModelLoad
+from jury_actors.load import OpenCall as OpenCall
 from jury_actors.load import OpenCalls as OpenCalls
 from jury_actors.load import RuntimeLoad as RuntimeLoad
 from jury_actors.load import SeatLoad as SeatLoad
@@ -100,7 +101,6 @@ from jury_actors.observation.tallies import Tallies as Tallies
 from jury_actors.observation.tallies import TallySnapshot as TallySnapshot
 from jury_actors.private_folder import private_folder as private_folder
 from jury_actors.private_folder import ray_folder as ray_folder
-from jury_actors.provider_halts import AssumedFailures as AssumedFailures
 from jury_actors.provider_halts import ProviderHalts as ProviderHalts
 from jury_actors.ray_actors import SHARED_LIMITER as SHARED_LIMITER
 from jury_actors.ray_actors import LimiterActor as LimiterActor

@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import NamedTuple, ParamSpec, Protocol, TypeVar
 
 from jury_actors.load import CalledModel, LoggedCalls, logged_calls
@@ -13,7 +14,7 @@ from jury_actors.store_retry import StoreRetry
 from jury_events.debate_history import DebateHistory
 from jury_events.ids import calls_stream, debate_stream
 from jury_store.errors import StoreError
-from jury_store.event_store import Append, Appended, EventStore
+from jury_store.event_store import Append, Appended, AppendResults, EventStore
 from jury_store.group_commit import GroupCommitter
 from jury_store.seals.seal import Seal
 
@@ -27,12 +28,11 @@ MOST_WAITING = 64 * 1024 * 1024
 class ClerkInterface(Protocol):
     """What a clerk does for other actors and the driver, here or in another process."""
 
-    async def record(self, batch: Sequence[Append]) -> list[Appended | StoreError]:
-        """Store a batch; durable when it returns. A repeated batch does no harm."""
-        ...
+    async def record(self, batch: Sequence[Append], *, atomic: bool = False) -> AppendResults:
+        """Store a batch; durable when it returns. A repeated batch does no harm.
 
-    async def record_together(self, batch: Sequence[Append]) -> list[Appended | StoreError]:
-        """Store all of a batch in one transaction, or nothing where one is refused; durable when it returns."""
+        `atomic`: all of it is stored in one transaction, or nothing where one is refused.
+        """
         ...
 
     async def next_epoch(self) -> int:
@@ -72,20 +72,20 @@ class Clerk:
         self._committer = GroupCommitter(store, on_commit=observer.committed)
         self._retry = retry or StoreRetry(0.0)
 
-    async def record(self, batch: Sequence[Append]) -> list[Appended | StoreError]:
+    async def record(self, batch: Sequence[Append], *, atomic: bool = False) -> AppendResults:
         """See `ClerkInterface`; raises `StoreFailed` when the database failed for longer than is retried.
 
         Then nothing of the batch is stored, unless the connection was lost during the commit. A batch that is sent
         again may be stored already: events with the same bytes are those of the first attempt, and no repeat.
         """
-        answers, again = await self._retry.run(lambda: asyncio.wrap_future(self._committer.submit_many(batch)))
-        if again:
+        answers, again = await self._retry.run(
+            lambda: asyncio.wrap_future(self._committer.submit(batch, atomic=atomic))
+        )
+        if again and not atomic:
             answers, _ = await self._read(self._confirmed, batch, answers)
         return answers
 
-    def _confirmed(
-        self, batch: Sequence[Append], answers: Sequence[Appended | StoreError]
-    ) -> list[Appended | StoreError]:
+    def _confirmed(self, batch: Sequence[Append], answers: AppendResults) -> AppendResults:
         """The commit in doubt was made where the log has the bytes, salts and times of the batch."""
         return [
             answer._replace(repeated=0)
@@ -101,11 +101,6 @@ class Clerk:
             and (stored.body, stored.recorded_at) == (event.body, event.recorded_at)
             for event in append.events
         )
-
-    async def record_together(self, batch: Sequence[Append]) -> list[Appended | StoreError]:
-        """See `ClerkInterface`; raises as `record`."""
-        answers, _ = await self._retry.run(lambda: asyncio.wrap_future(self._committer.submit_many(batch, atomic=True)))
-        return answers
 
     async def next_epoch(self) -> int:
         """See `ClerkInterface`."""
@@ -248,25 +243,26 @@ class ClerkClient:
         try:
             await asyncio.sleep(0)  # lets every task that is ready add its own
             while self._waiting:
-                count = batch_length(one.size for one in self._waiting)
-                batch, self._waiting = self._waiting[:count], self._waiting[count:]
+                count = batch_length(map(_SIZE, self._waiting))
+                appends, sizes, futures = zip(*self._waiting[:count], strict=True)
+                del self._waiting[:count]
                 try:
                     try:
-                        results = await self._clerk.record([one.append for one in batch])
+                        results = await self._clerk.record(appends)
                     finally:
-                        self._count(-sum([one.size for one in batch]))
+                        self._count(-sum(sizes))
                 except Exception as error:  # noqa: BLE001  (every waiting task gets it)
-                    for one in batch:
-                        if not one.future.done():
-                            one.future.set_exception(error)
+                    for future in futures:
+                        if not future.done():
+                            future.set_exception(error)
                     continue
-                for one, result in zip(batch, results, strict=True):
-                    if one.future.done():
+                for future, result in zip(futures, results, strict=True):
+                    if future.done():
                         continue
                     if isinstance(result, StoreError):
-                        one.future.set_exception(result)
+                        future.set_exception(result)
                     else:
-                        one.future.set_result(result)
+                        future.set_result(result)
         finally:
             # Here and not when the task is seen to be done: what is appended in between would find no sender.
             self._sending -= 1
@@ -276,3 +272,6 @@ class _WaitingAppend(NamedTuple):
     append: Append
     size: int
     future: asyncio.Future[Appended]
+
+
+_SIZE = attrgetter("size")

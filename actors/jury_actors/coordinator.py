@@ -6,7 +6,8 @@ The log knows nothing of this. A debate is fenced by the epoch in its own stream
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import partial, reduce
 from typing import Protocol
 
@@ -70,10 +71,10 @@ class CoordinatorInterface(Protocol):
         ...
 
 
+@dataclass
 class _Driver:
-    def __init__(self, incarnation: str, linger: float) -> None:
-        self.outbox: Outbox[Finished | Chunk] = Outbox(incarnation, linger=linger)
-        self.debates: set[str] = set()
+    outbox: Outbox[Finished | Chunk]
+    debates: set[str] = field(default_factory=set)
 
 
 class Coordinator:
@@ -129,8 +130,12 @@ class Coordinator:
 
     async def submit(self, client: str, jobs: Sequence[Job]) -> None:
         """See `CoordinatorInterface`; a debate that the log knows goes on where it stands."""
-        self._client(client).debates.update(job.debate_id for job in jobs)
-        await self._start()
+        self._client(client).debates.update([job.debate_id for job in jobs])
+        # Its epoch is drawn once: in debates that it writes to, older epochs are refused from now on. A draw that
+        # failed is made again by the next submission: the disk may have room by then.
+        if self._starting is None or has_failed(self._starting):
+            self._starting = asyncio.ensure_future(self.clerk.next_epoch())
+        self.epoch = await asyncio.shield(self._starting)
         new = [job for job in jobs if job.debate_id not in self._processes]
         unread = [job.debate_id for job in new if job.known is None]
         known = await self.clerk.recall(unread) if unread else {}
@@ -205,21 +210,26 @@ class Coordinator:
             await juror.close()
 
     def _client(self, name: str) -> _Driver:
-        return self._clients.setdefault(name, _Driver(self._incarnation, self._linger))
-
-    async def _start(self) -> None:
-        """Draw this coordinator's epoch, once: in debates that it writes to, older epochs are refused from now on.
-
-        A draw that failed is made again by the next submission: the disk may have room by then.
-        """
-        if self._starting is None or has_failed(self._starting):
-            self._starting = asyncio.ensure_future(self.clerk.next_epoch())
-        self.epoch = await asyncio.shield(self._starting)
+        if name not in self._clients:
+            self._clients[name] = _Driver(Outbox(self._incarnation, linger=self._linger))
+        return self._clients[name]
 
     async def _run(self, process: DebateProcess, job: Job, known: DebateHistory | None) -> None:
         debate_id = job.debate_id
+        takeovers = 0
         try:
-            finished = await self._run_to_its_end(process, job, known)
+            while True:
+                try:
+                    finished = await process.run(known)
+                    break
+                except (WrongVersion, EventConflict):
+                    # A predecessor's last append came after the log was read: it is read again.
+                    takeovers += 1
+                    if takeovers > _TAKEOVERS:
+                        raise
+                    known = (await self.clerk.recall([debate_id])).get(debate_id)
+                    process = DebateProcess(self, job)
+                    self._processes[debate_id] = (process, self._processes[debate_id][1])
         except JuryError as error:
             # Without its traceback, whose frames refer to the whole debate.
             error.__cause__ = error.__context__ = None
@@ -237,17 +247,6 @@ class Coordinator:
     def _phases(self) -> list[tuple[tuple[str], float]]:
         counted = Counter(process.phase for process, _ in list(self._processes.values()))
         return [((phase,), float(count)) for phase, count in counted.items()]
-
-    async def _run_to_its_end(self, process: DebateProcess, job: Job, known: DebateHistory | None) -> Finished:
-        """Where a predecessor's last append came after the log was read, it is read again."""
-        for _ in range(_TAKEOVERS):
-            try:
-                return await process.run(known)
-            except (WrongVersion, EventConflict):
-                known = (await self.clerk.recall([job.debate_id])).get(job.debate_id)
-                process = DebateProcess(self, job)
-                self._processes[job.debate_id] = (process, self._processes[job.debate_id][1])
-        return await process.run(known)
 
     def _publish(self, item: Finished | Chunk) -> None:
         """To every client that waits for the debate."""
@@ -350,7 +349,7 @@ class CoordinatorsClient:
         coordinator = self._coordinators[place]
 
         def lost(unconfirmed: list[Job]) -> Iterable[Job]:
-            return self._by_place(self._on_loss(unconfirmed)).get(place, ())
+            return self._by_place(list(self._on_loss(unconfirmed))).get(place, ())
 
         return MailboxClient(
             partial(coordinator.submit, self._name),
@@ -360,7 +359,9 @@ class CoordinatorsClient:
             on_error=self.fail,
         )
 
-    def _by_place(self, jobs: Iterable[Job]) -> dict[int, list[Job]]:
+    def _by_place(self, jobs: Collection[Job]) -> dict[int, list[Job]]:
+        if len(self._coordinators) == 1:
+            return {0: list(jobs)} if jobs else {}
         found: dict[int, list[Job]] = {}
         for job in jobs:
             found.setdefault(place_of(job.debate_id, len(self._coordinators)), []).append(job)

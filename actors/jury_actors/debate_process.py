@@ -121,6 +121,9 @@ class DebateProcess:
     def __init__(self, context: RuntimeContext, job: Job) -> None:
         self._context = context
         self._job = job
+        self.run_id = job.context.run_id
+        self.subject = Subject(job.debate_id, self.run_id)
+        """What reports about it are about."""
         self._pen = PartBuffer(partial(context.effects.entropy, SALT_BYTES))
         self._inbox: deque[StepResult | AnswerBegan | list[str]] = deque()
         self._filled = asyncio.Event()
@@ -134,14 +137,9 @@ class DebateProcess:
         self._left: frozenset[str] = frozenset()
         """Steps that were due when the debate was read: of these an earlier process may have asked jurors."""
         self._debate: Debate
-        seen = context.rounds_seen(job.context.run_id)
+        seen = context.rounds_seen(self.run_id)
         pen = self._pen  # not this object, which would be in a cycle of references then
         self._caching = PromptCaching(context.cache_policy, seen, lambda ref: len(pen.content(ref.part)))
-
-    @property
-    def subject(self) -> Subject:
-        """What reports about it are about."""
-        return Subject(self._job.debate_id, self._job.context.run_id)
 
     @property
     def phase(self) -> str:
@@ -163,11 +161,6 @@ class DebateProcess:
         self._inbox.append(step_ids)
         self._filled.set()
 
-    @property
-    def run_id(self) -> str | None:
-        """The run that it belongs to."""
-        return self._job.context.run_id
-
     def cancel(self, by: str) -> None:
         """End the debate for good, as soon as what was decided is recorded; the first caller counts."""
         if self._cancelled_by is None:
@@ -181,7 +174,8 @@ class DebateProcess:
         elif await self._resume(known):
             return self._finished()
         while True:
-            await self._record(self._debate.advance())
+            if decided := self._debate.advance():
+                await self._append(decided)
             if self._debate.state.ended:
                 break
             if self._cancelled_by is not None:
@@ -192,15 +186,18 @@ class DebateProcess:
                 return Finished(self._job.debate_id, "waiting")
             await self._handle_messages()
             if self._halted is not None:
-                # The answers of steps in flight are paid for: they are recorded.
-                while self._outstanding and self._cancelled_by is None:
-                    await self._handle_messages()
-                if self._cancelled_by is None:
-                    raise self._halted
+                await self._stop()
         return self._finished()
 
+    async def _stop(self) -> None:
+        """Raise what halts the debate, unless it is cancelled. Answers under way are paid for: they are recorded."""
+        while self._outstanding and self._cancelled_by is None:
+            await self._handle_messages()
+        if self._cancelled_by is None and self._halted is not None:
+            raise self._halted
+
     def _finished(self) -> Finished:
-        self._context.rounds_seen(self._job.context.run_id).add(self._debate.state.round)
+        self._context.rounds_seen(self.run_id).add(self._debate.state.round)
         return Finished(self._job.debate_id, self._debate.state.phase.value)
 
     async def _open(self) -> None:
@@ -208,41 +205,35 @@ class DebateProcess:
         await self._context.writer.room()
         secret = self._context.effects.entropy(SECRET_BYTES)
         opened = opening_of(self._job, secret, self._pen)
-        debate = Debate(opened, secret, self._pen)
-        await self._append_first([opened, debate.begin()], expected=0)
-        if not _shows_case_to_tools(opened):
-            self._pen.forget(opened.case)
-        self._debate = debate
+        self._debate = Debate(opened, secret, self._pen)
+        await self._begin([opened, self._debate.begin()])
 
-    async def _append_first(self, events: list[DebateEvent], *, expected: int) -> None:
+    async def _begin(self, events: list[DebateEvent]) -> None:
         """Append what lets models be asked; another process that did so before may have asked them."""
-        appended = await self._append(events, expected=expected)
+        appended = await self._append(events)
         if appended.repeated:
             # Another process, or this one before the clerk was lost: what was asked since is in the log.
             raise EventConflict(f"debate {self._job.debate_id} was begun before; read it again")
+        opened = self._debate.state.debate
+        by_tools = opened.reading is not None and any(seat.mode == "tools" for seat in opened.reading.seats)
+        if not by_tools and not tools_offered(opened.panel, opened.security_gate_records + opened.agent_card_records):
+            self._pen.forget(opened.case)
 
     async def _resume(self, known: DebateHistory) -> bool:
         """Fold the log; returns whether the debate is over. One that waits is begun.
 
         Of one that was begun an event names the steps that may have been in flight.
         """
-        self._check_origin(known)
+        self._check(known)
         self._pen.know(known.parts.values())
         opened = known.opened
-        if not self._is_ours(opened):
-            raise OtherPanel(
-                f"debate {self._job.debate_id} was opened with another panel, by another run of the same id; "
-                "give this run another id"
-            )
         self._debate = Debate(opened, self._pen.text(opened.secret), self._pen)
         self._debate.fold(known.events[1:])
         if self._debate.state.ended:
             return True
         state = self._debate.state
         if state.phase is Phase.WAITING:
-            await self._append_first([self._debate.begin()], expected=state.version)
-            if not _shows_case_to_tools(opened):
-                self._pen.forget(opened.case)
+            await self._begin([self._debate.begin()])
             return False
         self._prior.update(learned(self._debate, known, self._pen))
         if self._job.context.spool is not None:
@@ -256,8 +247,8 @@ class DebateProcess:
         )
         return False
 
-    def _check_origin(self, known: DebateHistory) -> None:
-        """An imported cassette must not decide the results of a run."""
+    def _check(self, known: DebateHistory) -> None:
+        """Neither an imported cassette nor another panel must decide the results of a run."""
         facts = known.local
         debate = self._job.debate_id
         if facts.quarantine is not None:
@@ -269,12 +260,12 @@ class DebateProcess:
             raise NotResumable(
                 f"debate {debate} came in a cassette, so this run does not resume it; give the run another id"
             )
-
-    def _is_ours(self, opened: DebateOpened) -> bool:
-        ours = self._job.context.resolved.panel
-        return opened.panel == ours or not panel_differences(
-            ResolvedPanel(opened.panel, {}, None), ResolvedPanel(ours, {}, None)
-        )
+        panel, ours = known.opened.panel, self._job.context.resolved.panel
+        if panel != ours and panel_differences(ResolvedPanel(panel, {}, None), ResolvedPanel(ours, {}, None)):
+            raise OtherPanel(
+                f"debate {debate} was opened with another panel, by another run of the same id; give this run another "
+                "id"
+            )
 
     async def _record_resumed(self, cause: str, steps: list[str]) -> None:
         self._again.update(steps)
@@ -284,15 +275,14 @@ class DebateProcess:
             number=self._debate.state.resumed + 1,
             repeated_steps=tuple(steps),
         )
-        version = self._debate.state.version
         self._debate.fold([event])
-        await self._append([event], expected=version)
+        await self._append([event])
 
     async def _record_cancelled(self, by: str) -> None:
         """Record the end, then wait for the calls that are being made: their answers are paid for."""
         event = DebateCancelled(by=by, reason=None)
         self._debate.fold([event])
-        await self._record([event])
+        await self._append([event])
         self._context.stop_steps(self._job.debate_id)
         while self._outstanding:
             await self._wait_for_messages()
@@ -304,11 +294,9 @@ class DebateProcess:
             self._filled.clear()
             await self._filled.wait()
 
-    async def _record(self, events: list[DebateEvent]) -> None:
-        if events:
-            await self._append(events, expected=self._debate.state.version - len(events))
-
-    async def _append(self, events: list[DebateEvent], *, expected: int) -> Appended:
+    async def _append(self, events: list[DebateEvent]) -> Appended:
+        """Append events that the debate has taken in."""
+        expected = self._debate.state.version - len(events)
         now = self._context.effects.clock()
         fresh = self._pen.take()
         last = len(events) - 1
@@ -346,7 +334,7 @@ class DebateProcess:
         texts = {ref: self._pen.content(ref) for ref in texts_of(assignment, prior, case)}
         on = date_of(self._context.effects.clock())
         caching = self._caching.in_batch(self._debate.state.panel, assignment, on)
-        request = StepRequest(assignment, texts, case, prior, run_id=self._job.context.run_id, caching=caching)
+        request = StepRequest(assignment, texts, case, prior, run_id=self.run_id, caching=caching)
         taken = await spool.take(request)
         if taken:
             self._prior.pop(assignment.step.id, None)
@@ -367,7 +355,7 @@ class DebateProcess:
         prior = self._prior.pop(step_id, ())
         case = self._debate.state.debate.case if assignment.tools else None
         refs = texts_of(assignment, prior, case)
-        texts = {ref: self._pen.content(ref) for ref in juror.unsent(self._job.debate_id, refs)}
+        texts = juror.unsent(self._job.debate_id, refs, self._pen.content)
         watched = step.juror_id is None and self._job.context.watched
         juror.request(
             StepRequest(
@@ -377,7 +365,7 @@ class DebateProcess:
                 prior,
                 watched,
                 again=step_id in self._again,
-                run_id=self._job.context.run_id,
+                run_id=self.run_id,
                 reply_to=juror.reply_to,
                 caching=planned.caching,
                 awaited=planned.awaited,
@@ -429,11 +417,6 @@ class DebateProcess:
         self._requested.difference_update(again)
         if again:
             await self._record_resumed("juror", again)
-
-
-def _shows_case_to_tools(opened: DebateOpened) -> bool:
-    by_tools = opened.reading is not None and any(seat.mode == "tools" for seat in opened.reading.seats)
-    return by_tools or tools_offered(opened.panel, opened.security_gate_records + opened.agent_card_records)
 
 
 def _over(message: StepResult | AnswerBegan | list[str]) -> list[str]:

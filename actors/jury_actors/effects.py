@@ -5,11 +5,10 @@ import random
 import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from functools import lru_cache
 from typing import NamedTuple
 
 _BLOCK = 4096
-_DAY = 86_400 * 1_000_000
+_SECOND = 1_000_000
 """Microseconds."""
 
 
@@ -20,9 +19,8 @@ def _microseconds() -> int:
 class _Entropy:
     """The system's random bytes, drawn in blocks: a salt is 16 bytes, and there are dozens in a debate."""
 
-    def __init__(self) -> None:
-        self._block = b""
-        self._at = 0
+    _block = b""
+    _at = 0
 
     def __call__(self, count: int) -> bytes:
         if self._at + count > len(self._block):
@@ -43,12 +41,7 @@ class Effects(NamedTuple):
 
 def date_of(clock: int) -> date:
     """The UTC date of a time in microseconds since 1970: every call needs today's."""
-    return _date(clock // _DAY)
-
-
-@lru_cache(maxsize=2)
-def _date(days: int) -> date:
-    return datetime.fromtimestamp(days * 86_400, UTC).date()
+    return datetime.fromtimestamp(clock // _SECOND, UTC).date()
 
 
 class Backoff(NamedTuple):

@@ -14,7 +14,7 @@ from jury_actors.clerk import ClerkClient, ClerkInterface
 from jury_actors.effects import Backoff, Effects, date_of
 from jury_actors.errors import Broken, Released
 from jury_actors.failing import has_failed
-from jury_actors.load import CalledModel, CallLog, JurorLoad, LoggedCalls, OpenCalls
+from jury_actors.load import CalledModel, CallLog, JurorLoad, LoggedCalls, OpenCall, OpenCalls
 from jury_actors.mailbox import Delivery, Outbox, RequestRoom, batch_window
 from jury_actors.messages import AnswerBegan, Chunk, ForgetDebate, StepRequest, StepResult
 from jury_actors.observation.observer import UNOBSERVED, Observer, Subject
@@ -197,9 +197,11 @@ class Juror:
             raise _released(debate_id)
         pen = PartBuffer(partial(self._effects.entropy, SALT_BYTES))
         execution = StepExecution(request, self._texts[debate_id], pen)
-        await self._recall(execution, request)
-        making = _MadeCalls(request, execution, pen, work, {}, {}, set())
-        self._halts.begin(request.assignment.models)
+        if request.prior:
+            await self._recall(execution, debate_id)
+        providers = {model.partition("/")[0] for model in request.assignment.models}
+        making = _MadeCalls(request, execution, pen, work, providers, {}, {}, set())
+        self._halts.begin(providers)
         try:
             while (outcome := execution.conversation.outcome) is None:
                 due = execution.conversation.calls
@@ -210,14 +212,11 @@ class Juror:
                 else:
                     await self._make_together(making)
         finally:
-            self._halts.end(request.assignment.models)
+            self._halts.end(providers)
         return outcome
 
-    async def _recall(self, execution: StepExecution, request: StepRequest) -> None:
-        self._halts.recall(execution.failed_before)
-        for exchange in execution.failed_before:
-            if exchange.outcome is CallOutcome.CONTEXT_TOO_LONG and not _is_understood(exchange):
-                self._halts.assumed.recall(exchange.model, request.assignment.debate_id)
+    async def _recall(self, execution: StepExecution, debate_id: str) -> None:
+        self._halts.recall(execution.failed_before, debate_id)
         for before in execution.unsettled_before:
             again = False
             if not _is_of_no_provider(before.exchange):
@@ -227,8 +226,7 @@ class Juror:
 
     async def _settle(self, making: "_MadeCalls") -> None:
         """Wait until it is known of each failure whether it is its provider's, and settle it."""
-        conversation, assignment = making.execution.conversation, making.request.assignment
-        models, debate_id = assignment.models, assignment.debate_id
+        conversation, debate_id = making.execution.conversation, making.request.assignment.debate_id
         for unsettled in conversation.unsettled:
             again, since = False, making.failed_at.get(unsettled.window)
             if since is not None:
@@ -236,7 +234,7 @@ class Juror:
                 again = await self._halts.asks_again(
                     unsettled,
                     since.departures,
-                    models,
+                    making.providers,
                     debate_id,
                     asked_before=asked_before,
                     elsewhere=partial(self._elsewhere, since) if self._one_of_many else None,
@@ -291,8 +289,7 @@ class Juror:
     async def _make(self, call: Call, making: "_MadeCalls") -> None:
         request, execution, pen, work = making[:4]
         debate_id = request.assignment.debate_id
-        if call.model == request.assignment.models[-1]:
-            self._halts.check_present(call.model)
+        self._halts.check(call.model, last=call.model == request.assignment.models[-1])
         delay = 0.0
         if call.failures:
             retry_after = making.retry_after.get(call.window)
@@ -325,7 +322,7 @@ class Juror:
         following = execution.conversation.call_of(call.window)
         self._observer.call_recorded(Subject(debate_id, request.run_id), exchange, following)
         if execution.conversation.halted is not None:
-            self._halts.check(call.model.partition("/")[0])
+            self._halts.check(call.model)
         making.retry_after[call.window] = answered.reply.retry_after
         making.failed_at[call.window] = (
             None if _is_of_no_provider(exchange) else _FailedCall(self._halts.departures, now, _called(exchange))
@@ -338,16 +335,17 @@ class Juror:
         request = execution.request(call, step.caching_of(call.model))
         today = date_of(self._effects.clock())
         assignment = step.assignment
-        self._halts.check(name)
         admission: AbstractAsyncContextManager[Admitted | None] = _UNLIMITED
         if self._admission is not None:
             limited = provider.max_in_flight is not None
             admission = self._admission.admit(
                 call.model, request, limited=limited, on=today, keeps_limit=provider.keeps_limit
             )
-        with self._open_calls.call(assignment.debate_id, assignment.step.id, call.model, step.reply_to) as open_call:
+        with OpenCall(
+            self._open_calls, assignment.debate_id, assignment.step.id, call.model, step.reply_to
+        ) as open_call:
             async with admission as admitted, provider.concurrency_limit or _UNLIMITED:
-                self._halts.check(name)  # it may have been halted while this call waited
+                self._halts.check(call.model)  # it may have been halted while this call waited
                 if step.again:
                     await self._check_unrecorded(step, call)
                 if admitted is not None:
@@ -364,13 +362,12 @@ class Juror:
                 of_provider = not simulated or reply.host is not None
                 if of_provider:
                     await self._learn_answered(call.model, reply)
-                    reply = self._halts.assumed.read(
+                    reply = self._halts.taken_for(
                         reply,
                         call.model,
                         length=execution.size(call),
                         debate_id=assignment.debate_id,
                         now=self._effects.clock(),
-                        answered=self._halts.calls_of(call.model).answered,
                     )
                 halted = self._halts.note(call.model, reply, departed if of_provider else None)
                 if halted is not None and self._admission is not None:
@@ -449,7 +446,7 @@ class _Work:
 
 
 class _MadeCalls(NamedTuple):
-    """What the calls of one step have in common, by window.
+    """What the calls of one step have in common, by window; `providers`: of all models that it may ask.
 
     `retry_after`: how long providers asked to wait; `failed_at`: what is known of a failure (None: no provider was
     asked); `asked_again`: after a failure.
@@ -459,6 +456,7 @@ class _MadeCalls(NamedTuple):
     execution: StepExecution
     pen: PartBuffer
     work: _Work
+    providers: set[str]
     retry_after: dict[str | None, float | None]
     failed_at: "dict[str | None, _FailedCall | None]"
     asked_again: set[str | None]
@@ -486,10 +484,6 @@ def _called(exchange: ExchangeRecorded) -> CalledModel:
 def _is_of_no_provider(exchange: ExchangeRecorded) -> bool:
     """Whether a reply came from this process alone: a simulated juror, or an answer that the caller supplied."""
     return exchange.simulated and exchange.host is None
-
-
-def _is_understood(exchange: ExchangeRecorded) -> bool:
-    return exchange.failed is None or exchange.failed.understood
 
 
 async def _timed(provider: Provider, request: ModelRequest, on_chunk: OnChunk | None) -> tuple[ModelReply, float]:

@@ -3,6 +3,8 @@
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
+from operator import attrgetter
 from typing import Protocol
 
 from jury_actors.effects import Backoff
@@ -63,16 +65,19 @@ class JurorClient:
             on_item=self._take,
             on_loss=self._lose,
             on_error=self._fail,
-            size=lambda message: message.size,
+            size=attrgetter("size"),
             linger=linger,
             away=away,
         )
 
-    def unsent(self, debate_id: str, refs: Sequence[str]) -> list[str]:
-        """Which of `refs` this juror was not sent yet; they count as sent from now on."""
+    def unsent(self, debate_id: str, refs: Iterable[str], content: Callable[[str], bytes]) -> dict[str, bytes]:
+        """Those texts of `refs` that this juror was not sent yet; they count as sent from now on."""
         sent = self._sent.setdefault(debate_id, set())
-        fresh = [ref for ref in dict.fromkeys(refs) if ref not in sent]
-        sent.update(fresh)
+        fresh = {}
+        for ref in refs:
+            if ref not in sent:
+                sent.add(ref)
+                fresh[ref] = content(ref)
         return fresh
 
     def resend(self, debate_id: str) -> None:
@@ -162,8 +167,10 @@ class JurorPool:
 
     def __init__(self, replicas: Replicas, connect: Callable[[str], JurorClient]) -> None:
         self._connect = connect
-        self._replicas = {seat: list(names) for seat, names in replicas.items()}
-        self._clients = {name: connect(name) for names in self._replicas.values() for name in names}
+        self._replicas = dict(replicas)
+        self._clients: dict[str, JurorClient] = {}
+        for name in chain.from_iterable(replicas.values()):
+            self._clients[name] = connect(name)
         self._serving: dict[str, dict[str | None, str]] = {}
 
     @property
@@ -176,7 +183,7 @@ class JurorPool:
         serving = self._serving.setdefault(debate_id, {})
         if juror_id not in serving:
             names = self._replicas[juror_id]
-            serving[juror_id] = names[place_of(debate_id, len(names))]
+            serving[juror_id] = names[0] if len(names) == 1 else names[place_of(debate_id, len(names))]
         return self._clients[serving[juror_id]]
 
     def by_seat(self) -> list[tuple[str | None, list[JurorClient]]]:
@@ -208,8 +215,8 @@ class JurorPool:
         Returns:
             The names of the replicas that are used or still serve a debate; all others may be ended.
         """
-        self._replicas = {seat: list(names) for seat, names in replicas.items()}
-        used = {name for names in self._replicas.values() for name in names}
+        self._replicas = dict(replicas)
+        used = set(chain.from_iterable(replicas.values()))
         for name in used - set(self._clients):
             self._clients[name] = self._connect(name)
         used |= {name for serving in self._serving.values() for name in serving.values()}

@@ -8,6 +8,7 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
 from jury_actors.failing import has_failed
@@ -71,29 +72,30 @@ class RuntimeLoad(NamedTuple):
         return RuntimeLoad(self.debates + other.debates, seats, self.appends + other.appends)
 
 
+@dataclass(eq=False)
 class OpenCall:
-    """A call that waits to be made, as the context in which it does."""
+    """A call while it waits and is made, for who waits for its step (`reply_to`): the context in which it does."""
 
-    def __init__(self, calls: "OpenCalls", debate_id: str, step_id: str, model: str, reply_to: str) -> None:
-        self._calls = calls
-        self.debate_id = debate_id
-        self.step_id = step_id
-        self.model = model
-        self.reply_to = reply_to
-        self.departed_at: float | None = None
+    calls: "OpenCalls"
+    debate_id: str
+    step_id: str
+    model: str
+    reply_to: str
+    departed_at: float | None = None
 
     def depart(self) -> None:
         """It is being made from now on."""
-        self.departed_at = self._calls.clock()
+        self.departed_at = self.calls.clock()
 
     def __enter__(self) -> Self:
-        self._calls.open.add(self)
+        self.calls.open.add(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._calls.open.discard(self)
+        self.calls.open.discard(self)
 
 
+@dataclass
 class OpenCalls:
     """The calls of one juror that are not over.
 
@@ -101,13 +103,8 @@ class OpenCalls:
         clock: seconds.
     """
 
-    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self.clock = clock
-        self.open: set[OpenCall] = set()
-
-    def call(self, debate_id: str, step_id: str, model: str, reply_to: str) -> OpenCall:
-        """A context that counts a call while it waits and is made, for who waits for its step (`reply_to`)."""
-        return OpenCall(self, debate_id, step_id, model, reply_to)
+    clock: Callable[[], float] = time.monotonic
+    open: set[OpenCall] = field(default_factory=set)
 
     def departed(self, debate_id: str) -> frozenset[str]:
         """The steps of a debate whose calls are being made."""

@@ -147,7 +147,7 @@ class MailboxClient(Generic[M, T]):
         on_loss: called with the messages that may not have arrived; returns what to submit to the successor.
         on_error: called once, with the first error that is not a loss; the client stops.
         on_away: called after each probe that failed.
-        size: bytes of a message; a batch has about 1 MiB, at most 500 messages.
+        size: bytes of a message; a batch has about 1 MiB, at most 500 messages. None: they are small.
         linger: seconds to wait for more messages once there is one.
     """
 
@@ -160,7 +160,7 @@ class MailboxClient(Generic[M, T]):
         on_loss: Callable[[list[M]], Iterable[M]],
         on_error: Callable[[Exception], None],
         on_away: Callable[[], None] = lambda: None,
-        size: Callable[[M], int] = lambda _message: 0,
+        size: Callable[[M], int] | None = None,
         linger: float = 0.0,
         away: Backoff = AWAY,
     ) -> None:
@@ -222,7 +222,14 @@ class MailboxClient(Generic[M, T]):
             if self._linger:
                 await asyncio.sleep(self._linger)
             losses = self._losses
-            if not (batch := self._take()):
+            if not self._present.is_set():
+                continue
+            count = _ITEMS if self._size is None else batch_length(map(self._size, self._pending))
+            batch = self._submitting = self._pending[:count]
+            self._pending = self._pending[count:]
+            if not self._pending:
+                self._filled.clear()
+            if not batch:
                 continue
             try:
                 await self._submit(batch)
@@ -234,13 +241,6 @@ class MailboxClient(Generic[M, T]):
                     self._receiver = asyncio.create_task(self._guarded(self._receive))
             self._submitting = []
             del batch  # it may be long until the next one
-
-    def _take(self) -> list[M]:
-        count = batch_length(map(self._size, self._pending)) if self._present.is_set() else 0
-        self._submitting, self._pending = self._pending[:count], self._pending[count:]
-        if not self._pending:
-            self._filled.clear()
-        return self._submitting
 
     async def _receive(self) -> None:
         while self.problem is None:
@@ -258,13 +258,11 @@ class MailboxClient(Generic[M, T]):
                 self._lose()
             self._incarnation, self._ack = delivery.incarnation, delivery.upto
             self._present.set()
-            self._deliver(delivery.items)
+            for item in delivery.items:
+                self._failures = 0
+                self._on_item(item)
+                del item  # as below
             del delivery  # it may be long until the next one
-
-    def _deliver(self, items: Iterable[T]) -> None:
-        for item in items:
-            self._failures = 0
-            self._on_item(item)
 
     def _lose(self) -> None:
         self._losses += 1

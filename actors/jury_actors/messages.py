@@ -42,7 +42,10 @@ class StepRequest(NamedTuple):
     @property
     def size(self) -> int:
         """Bytes of its texts."""
-        return sum(map(len, self.texts.values())) + sum(len(event.body) for event in self.prior)
+        size = sum(map(len, self.texts.values()))
+        for event in self.prior:
+            size += len(event.body)
+        return size
 
     def caching_of(self, model: str) -> Caching:
         """What one of the assignment's models is asked to keep."""

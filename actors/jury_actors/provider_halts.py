@@ -13,7 +13,7 @@ forbidden after others were answered is blocked; before, the key is refused.
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -30,60 +30,6 @@ _BAD_REQUEST = 400
 _LONGER = 2
 _LIMITED_SECONDS = 15 * 60
 _SECOND = 1_000_000
-
-
-@dataclass
-class _AnsweredRequests:
-    """`longest`: bytes of the longest request that was answered; `limited_since`: µs since 1970."""
-
-    longest: int = 0
-    limited_since: int | None = None
-    too_long: set[str] = field(default_factory=set)
-
-
-class AssumedFailures:
-    """What one juror process assumes."""
-
-    def __init__(self) -> None:
-        self._models: dict[str, _AnsweredRequests] = {}
-
-    def read(
-        self, reply: ModelReply, model: str, *, length: int, debate_id: str, now: int, answered: bool
-    ) -> ModelReply:
-        """The reply with the outcome that it is taken for.
-
-        Args:
-            length: bytes of the texts of the request.
-            now: µs since 1970.
-            answered: whether the model has answered another call.
-        """
-        known = self._models.setdefault(model, _AnsweredRequests())
-        outcome = reply.outcome
-        if outcome in ANSWERS:
-            known.longest, known.limited_since = max(known.longest, length), None
-        elif outcome is CallOutcome.RATE_LIMITED:
-            known.limited_since = now if known.limited_since is None else known.limited_since
-            if now - known.limited_since >= _LIMITED_SECONDS * _SECOND:
-                return _taken(reply, CallOutcome.QUOTA, "no answer for 15 minutes")
-        elif reply.understood:
-            pass
-        elif outcome is CallOutcome.AUTHENTICATION and reply.status == FORBIDDEN and answered:
-            return _taken(reply, CallOutcome.BLOCKED, "other requests were answered")
-        elif outcome is CallOutcome.BAD_REQUEST and reply.status == _BAD_REQUEST:
-            much_longer = known.longest and length >= _LONGER * known.longest
-            if much_longer and debate_id not in known.too_long:
-                known.too_long.add(debate_id)
-                return _taken(reply, CallOutcome.CONTEXT_TOO_LONG, "no request half as long was refused")
-        return reply
-
-    def recall(self, model: str, debate_id: str) -> None:
-        """An earlier process took a request of this case for too long."""
-        self._models.setdefault(model, _AnsweredRequests()).too_long.add(debate_id)
-
-    def forget(self, debate_id: str) -> None:
-        """A debate is over."""
-        for known in self._models.values():
-            known.too_long.discard(debate_id)
 
 
 def _taken(reply: ModelReply, outcome: CallOutcome, why: str) -> ModelReply:
@@ -126,6 +72,9 @@ class FailedBefore(NamedTuple):
 class AskedModel:
     """The calls of one model: whether any was answered; the last answered one, by the number of its departure; how many
     failed since; of these, how many found no server, which may be there at the next try.
+
+    `longest`: bytes of the longest request that was answered; `limited_since`: µs since 1970; `too_long`: debates of
+    which a request was taken for too long.
     """
 
     answered: bool = False
@@ -133,12 +82,15 @@ class AskedModel:
     failed: int = 0
     unreached: int = 0
     said: str = "no reason given"
+    longest: int = 0
+    limited_since: int | None = None
+    too_long: set[str] = field(default_factory=set)
 
 
 class ProviderHalts:
-    """What the jurors of one process learned.
+    """What the jurors of one process learned, and what they assume of failures that are not understood.
 
-    `departures`: how many calls they have made; `assumed`: what failures are taken for that are not understood.
+    `departures`: how many calls they have made.
 
     Args:
         patience: seconds for which a debate may begin whose calls are answered, where no other is under way.
@@ -146,7 +98,6 @@ class ProviderHalts:
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self._patience = patience
-        self.assumed = AssumedFailures()
         self._debates: Counter[str] = Counter()
         self._unsettled: Counter[str] = Counter()
         self._halted: dict[str, Halted] = {}
@@ -159,15 +110,14 @@ class ProviderHalts:
         """What is known of a model's calls."""
         return self._calls[model]
 
-    def check(self, provider: str) -> None:
-        """Raises `Halted` where the provider is not called any more."""
-        if (halted := self._halted.get(provider)) is not None:
-            raise halted
+    def check(self, model: str, *, last: bool = False) -> None:
+        """Raises `Halted` where the model's provider is not called any more.
 
-    def check_present(self, model: str) -> None:
-        """Raises `Halted` where the model never answered; for calls that have no fallback model left."""
-        calls = self._calls[model]
-        if not calls.answered and calls.unreached >= MOST_UNANSWERED:
+        `last`: no fallback model is left. Then also where the model never answered.
+        """
+        if (halted := self._halted.get(_provider(model))) is not None:
+            raise halted
+        if last and not (calls := self._calls[model]).answered and calls.unreached >= MOST_UNANSWERED:
             raise _absent(model, calls)
 
     def depart(self) -> int:
@@ -197,27 +147,53 @@ class ProviderHalts:
         halted = self._halted[provider] = Halted(f"{model}: {_HALTS[reply.outcome]}{detail}", about=provider)
         return halted
 
-    def recall(self, failed: Sequence[ExchangeRecorded]) -> None:
+    def taken_for(self, reply: ModelReply, model: str, *, length: int, debate_id: str, now: int) -> ModelReply:
+        """The reply with the outcome that it is taken for.
+
+        Args:
+            length: bytes of the texts of the request.
+            now: µs since 1970.
+        """
+        known, outcome = self._calls[model], reply.outcome
+        if outcome in ANSWERS:
+            known.longest, known.limited_since = max(known.longest, length), None
+        elif outcome is CallOutcome.RATE_LIMITED:
+            known.limited_since = now if known.limited_since is None else known.limited_since
+            if now - known.limited_since >= _LIMITED_SECONDS * _SECOND:
+                return _taken(reply, CallOutcome.QUOTA, "no answer for 15 minutes")
+        elif reply.understood:
+            pass
+        elif outcome is CallOutcome.AUTHENTICATION and reply.status == FORBIDDEN and known.answered:
+            return _taken(reply, CallOutcome.BLOCKED, "other requests were answered")
+        elif outcome is CallOutcome.BAD_REQUEST and reply.status == _BAD_REQUEST:
+            much_longer = known.longest and length >= _LONGER * known.longest
+            if much_longer and debate_id not in known.too_long:
+                known.too_long.add(debate_id)
+                return _taken(reply, CallOutcome.CONTEXT_TOO_LONG, "no request half as long was refused")
+        return reply
+
+    def recall(self, failed: Sequence[ExchangeRecorded], debate_id: str) -> None:
         """Learn from the log of an earlier process; after ten recorded failures one more call is made, not ten."""
         for exchange in failed:
             calls = self._calls[exchange.model]
             if calls.last_answer < 0 and exchange.outcome not in ANSWERS:
                 calls.failed = min(calls.failed + 1, MOST_UNANSWERED - 1)
+            if exchange.outcome is CallOutcome.CONTEXT_TOO_LONG and exchange.failed and not exchange.failed.understood:
+                calls.too_long.add(debate_id)
 
-    def begin(self, models: Iterable[str]) -> None:
-        """A step is under way that may ask these models, until `end`."""
-        for provider in set(map(_provider, models)):
+    def begin(self, providers: Iterable[str]) -> None:
+        """A step is under way that may ask models of these providers, until `end`."""
+        for provider in providers:
             self._under_way[provider] += 1
 
-    def end(self, models: Iterable[str]) -> None:
-        """A step that may ask these models is over."""
-        for provider in set(map(_provider, models)):
+    def end(self, providers: Iterable[str]) -> None:
+        """A step that may ask models of these providers is over."""
+        for provider in providers:
             self._under_way[provider] -= 1
         self._wake()
 
     @contextmanager
-    def _waiting(self, models: Iterable[str], debate_id: str) -> Iterator[None]:
-        providers = set(map(_provider, models))
+    def _waiting(self, providers: Collection[str], debate_id: str) -> Iterator[None]:
         self._under_way.subtract(providers)
         self._unsettled[debate_id] += 1
         self._wake()
@@ -248,7 +224,7 @@ class ProviderHalts:
         self,
         unsettled: UnsettledFailure,
         since: int,
-        models: Sequence[str],
+        providers: Collection[str],
         debate_id: str,
         *,
         asked_before: bool,
@@ -262,10 +238,10 @@ class ProviderHalts:
             elsewhere: looks at the log for calls that were made after the failure, where other processes make some.
         """
         calls, provider = self._calls[unsettled.model], _provider(unsettled.model)
-        with self._waiting(models, debate_id):
+        with self._waiting(providers, debate_id):
             waits = True
             while calls.last_answer <= since:
-                self.check(provider)
+                self.check(unsettled.model)
                 logged = LoggedCalls() if elsewhere is None else await elsewhere()
                 if logged.answered_at is not None:
                     calls.answered = True
@@ -293,7 +269,8 @@ class ProviderHalts:
     def leave(self, debate_id: str) -> None:
         """A juror is through with a debate."""
         if not _count_down(self._debates, debate_id):
-            self.assumed.forget(debate_id)
+            for calls in self._calls.values():
+                calls.too_long.discard(debate_id)
         self._wake()
 
     def _wake(self) -> None:

@@ -105,6 +105,8 @@ class Runtime:
         def take(item: Finished | Chunk) -> None:
             on_item(item)
             if isinstance(item, Finished):
+                if isinstance(item.problem, ClusterLost):
+                    self.problem = self.problem or item.problem
                 self.on_finished(item)
 
         client = CoordinatorsClient(
@@ -161,7 +163,10 @@ class RuntimeConfig(NamedTuple):
     @property
     def models(self) -> tuple[str, ...]:
         """The models of all panels, each once."""
-        return tuple(dict.fromkeys(model for panel in self.panels for model in panel.models))
+        models: dict[str, None] = {}
+        for panel in self.panels:
+            models.update(dict.fromkeys(panel.models))
+        return tuple(models)
 
     @property
     def limited(self) -> bool:
@@ -176,8 +181,12 @@ class RuntimeConfig(NamedTuple):
     @property
     def seats(self) -> tuple[str | None, ...]:
         """The seats, and None for the final judge where there is one."""
-        jurors = dict.fromkeys(juror_id for panel in self.panels for juror_id in panel.juror_ids)
-        return (*jurors, *((None,) if any(panel.final.judge for panel in self.panels) else ()))
+        seats: dict[str | None, None] = {}
+        judge: tuple[None, ...] = ()
+        for panel in self.panels:
+            seats.update(dict.fromkeys(panel.juror_ids))
+            judge = (None,) if panel.final.judge else judge
+        return (*seats, *judge)
 
 
 def admission(
@@ -236,21 +245,23 @@ async def in_process_runtime(
         budget = _budget_service(config.ceiling, clerk) if config.ceiling.counted else None
         halts = ProviderHalts()
 
-        def juror(client: str) -> Juror:
-            calls = admission(config, client, limiter=limiter, budget=budget, observer=observer)
-            return Juror(
-                providers,
-                clerk,
-                admission=calls,
-                prices=config.prices,
-                effects=effects,
-                backoff=backoff,
-                observer=observer,
-                halts=halts,
-            )
-
-        names = {seat: [f"{seat}/{number}" for number in range(config.replicas or 1)] for seat in config.seats}
-        jurors = {name: juror(name) for replicas in names.values() for name in replicas}
+        names: dict[str | None, list[str]] = {}
+        jurors: dict[str, Juror] = {}
+        for seat in config.seats:
+            names[seat] = []
+            for number in range(config.replicas or 1):
+                name = f"{seat}/{number}"
+                names[seat].append(name)
+                jurors[name] = Juror(
+                    providers,
+                    clerk,
+                    admission=admission(config, name, limiter=limiter, budget=budget, observer=observer),
+                    prices=config.prices,
+                    effects=effects,
+                    backoff=backoff,
+                    observer=observer,
+                    halts=halts,
+                )
         coordinators = [
             Coordinator(
                 clerk,
@@ -310,32 +321,33 @@ async def drive(
         admits: a job that it refuses waits until another debate has ended; with none running, it is the last drawn.
     """
     window = _Window(jobs, concurrency, admits)
-    fresh = await window.fill()
+    inbox: asyncio.Queue[Finished | Chunk | Exception] = asyncio.Queue()
+    fresh = await window.fill(inbox.empty)
     if not fresh:
         return
-    inbox = _Inbox()
 
     def take(item: Finished | Chunk) -> None:
         if isinstance(item, Chunk) or window.remove(item.debate_id):
-            inbox.put(item)
+            inbox.put_nowait(item)
 
     async with runtime.client(
-        on_item=take, on_loss=lambda _unconfirmed: list(window.running.values()), on_error=inbox.put
+        on_item=take, on_loss=lambda _unconfirmed: list(window.running.values()), on_error=inbox.put_nowait
     ) as coordinator:
-        while window.running or inbox.items:
+        while window.running or not inbox.empty():
             coordinator.send(*fresh)
-            for item in await inbox.take():
+            items = [await inbox.get()]
+            while not inbox.empty():
+                items.append(inbox.get_nowait())
+            for item in items:
                 if isinstance(item, Chunk):
                     on_chunk(item)
                 elif isinstance(item, Finished):
-                    if isinstance(item.problem, ClusterLost):
-                        runtime.problem = runtime.problem or item.problem
                     yield item
                 else:
                     if isinstance(item, ClusterLost):
                         runtime.fail(item)
                     raise item
-            fresh = await window.fill(lambda: not inbox.items)
+            fresh = await window.fill(inbox.empty)
 
 
 async def drive_one(runtime: Runtime, job: Job, on_chunk: Callable[[Chunk], None]) -> BaseException | None:
@@ -343,24 +355,6 @@ async def drive_one(runtime: Runtime, job: Job, on_chunk: Callable[[Chunk], None
     async with aclosing(drive(runtime, iter([job]), concurrency=1, on_chunk=on_chunk)) as driven:
         (problem,) = [finished.problem async for finished in driven]
     return problem
-
-
-class _Inbox:
-    """What arrived and was not taken yet."""
-
-    def __init__(self) -> None:
-        self.items: list[Finished | Chunk | Exception] = []
-        self._filled = asyncio.Event()
-
-    def put(self, item: Finished | Chunk | Exception) -> None:
-        self.items.append(item)
-        self._filled.set()
-
-    async def take(self) -> list[Finished | Chunk | Exception]:
-        await self._filled.wait()
-        self._filled.clear()
-        items, self.items = self.items, []
-        return items
 
 
 class _Window:
@@ -374,19 +368,22 @@ class _Window:
         self._most = most
         self._size = 0
 
-    async def fill(self, all_yielded: Callable[[], bool] = lambda: True) -> list[Job]:
+    async def fill(self, all_yielded: Callable[[], bool]) -> list[Job]:
         """Draw jobs while there is room for them.
 
         `all_yielded`: every debate that ended was yielded. Only then a job that is refused with none running stays
         refused: what admits jobs knows of an end once it was yielded.
         """
         fresh: list[Job] = []
-        while self._jobs is not None and (room := self._room()):
+        while self._jobs is not None:
+            room = self._most - len(self.running) if self._size < MAX_BYTES or not self.running else 0
+            if not room:
+                break
             if not self._drawn:
                 # In a thread: a job may have to be read, or its records fetched, while the others go on.
                 drawn = await asyncio.to_thread(_draw, self._jobs, room, MAX_BYTES - self._size)
                 # That there was none is not kept: an end may have brought one when it would be looked at.
-                self._drawn += (job for job in drawn if job is not None)
+                self._drawn.extend(filter(None, drawn))
                 if not self._drawn:
                     break
             job = self._drawn.popleft()
@@ -402,9 +399,6 @@ class _Window:
             self._size += len(job.case)
             fresh.append(job)
         return fresh
-
-    def _room(self) -> int:
-        return self._most - len(self.running) if self._size < MAX_BYTES or not self.running else 0
 
     def remove(self, debate_id: str) -> bool:
         """The debate ended; returns whether it was running."""

@@ -145,28 +145,30 @@ class StepExecution:
             last[exchange.window] = exchange, stored.recorded_at
             if exchange.outcome not in ANSWERS:
                 self.failed_before.append(exchange)
-        self.unsettled_before = [
-            FailedBefore(unsettled, *last[unsettled.window]) for unsettled in self.conversation.unsettled
-        ]
+        self.unsettled_before: list[FailedBefore] = []
+        if last:
+            self.unsettled_before += [FailedBefore(one, *last[one.window]) for one in self.conversation.unsettled]
 
     def _message(self, message: CallMessage) -> ModelMessage:
         """A message with its texts.
 
         What the model said is bytes as received, so it may have to be repaired.
         """
-        content = b"".join([self.text(ref) for ref in message.parts[message.shared :]])
+        content = b"".join(map(self.text, message.parts[message.shared :]))
         return ModelMessage(
             message.role,
             _system_text(content) if message.role == "system" else content.decode("utf-8", "replace"),
             message.call_id,
-            tuple([ModelPicture(image.media_type, self.text(image.content)) for image in message.images]),
-            tuple([self._block(parts) for parts in message.shared_blocks]) if message.shared else (),
+            tuple([ModelPicture(image.media_type, self.text(image.content)) for image in message.images])
+            if message.images
+            else (),
+            tuple(map(self._block, message.shared_blocks)) if message.shared else (),
         )
 
     def _block(self, parts: tuple[PartRef, ...]) -> str:
         if len(parts) == 1:
             return _SHARED.text(parts[0].part, self.text(parts[0]))
-        return b"".join([self.text(ref) for ref in parts]).decode("utf-8", "replace")
+        return b"".join(map(self.text, parts)).decode("utf-8", "replace")
 
     def hear(self, exchange: ExchangeRecorded) -> None:
         """Apply a recorded exchange to the conversation."""
@@ -182,7 +184,7 @@ class StepExecution:
         exchange = call.exchange_id(assignment.step.id)
         return ModelRequest(
             model=call.model.partition("/")[2],
-            messages=tuple([self._message(message) for message in call.messages]),
+            messages=tuple(map(self._message, call.messages)),
             tools=self._tools() if call.tools else (),
             schema={}
             if spec.decision is not None

@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from jury_analysis.ballots import SCHEMA, check
-from jury_analysis.certificate import Certificate, fewest_labels
-from jury_analysis.certification import certify
+from jury_analysis.certificate import Certificate, Tried, bound_by_cluster, certificate, fewest_labels
 from jury_analysis.errors import AnalysisError, BadBallots, BadSplit, TooFewLabels
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import proportion
@@ -28,7 +27,7 @@ from jury_analysis.verdict_signals import (
     levels,
     signal_values,
 )
-from jury_analysis.vote_matrix import Bools, Floats, VoteMatrix
+from jury_analysis.vote_matrix import Bools, Floats, Ints, VoteMatrix
 from jury_events.calibration import Harm, ShareSignal, SignalKind
 from jury_events.canonical import canonical_json
 
@@ -177,7 +176,6 @@ class CalibrationReport:
     """Where the signal is more than the votes, and is not fitted."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON values; figures have 12 decimal places."""
         # A signal is no dataclass; its numbers have fewer decimal places already.
         values = {**json_object(replace(self, signal=ShareSignal())), "signal": self.signal.model_dump(mode="json")}
         certificates = [values["certificate"]]
@@ -233,7 +231,7 @@ def calibrate(
         parts=counts,
         certificate=certificate,
         test=test,
-        labels=_digest(
+        labels=digest_of(
             sorted(
                 [debate, votes.matrix.scale.categories[code]]
                 for debate, code in zip(votes.matrix.debates.to_pylist(), votes.labels.tolist(), strict=True)
@@ -310,7 +308,7 @@ def _part(votes: LastVotes, units: Bools) -> PartOfCases:
         debates=int(units.sum()),
         labelled=int((units & (votes.labels >= 0)).sum()),
         clusters=len(np.unique(matrix.clusters[units])),
-        digest=_digest(sorted(matrix.debates.filter(names).to_pylist())),
+        digest=digest_of(sorted(matrix.debates.filter(names).to_pylist())),
     )
 
 
@@ -344,5 +342,63 @@ def _notes(options: CalibrationOptions, parts: Mapping[str, PartOfCases]) -> tup
     return tuple(notes)
 
 
-def _digest(value: Any) -> str:
+def digest_of(value: Any) -> str:
     return sha256(canonical_json(value)).hexdigest()
+
+
+# Thresholds are tried from the highest down, until the upper bound of wrong / accepted exceeds the risk. Since the
+# order is fixed beforehand and the first failure ends it, no correction for the number of thresholds is needed (fixed
+# sequence testing; Learn then Test, arXiv 2110.01052; for judges arXiv 2407.18370). Levels that accept verdicts in
+# fewer clusters than could ever be certified, even without an error, are passed over: their number does not depend on
+# the labels.
+def certify(
+    values: Floats, wrong: Bools, clusters: Ints, levels: Floats, *, risk: float, confidence: float
+) -> Certificate:
+    """Find the lowest threshold of the sequence whose bound is at most `risk`.
+
+    Args:
+        values: [labelled units]: the signal; nan where there is no verdict that the promise is about.
+        wrong: [labelled units].
+        clusters: [labelled units]. Where a cluster has more than one unit the bound is the clustered one.
+        levels: thresholds, descending, that were fixed without these labels.
+        risk: most wrong / accepted, 0-1.
+        confidence: of the promise, 0-1.
+    """
+    subject = ~np.isnan(values)
+    filled = np.where(subject, values, -1.0)
+    number = len(np.unique(clusters))
+    sequence: list[Tried] = []
+    for level in levels.tolist():
+        accepted = filled >= level
+        count = int(accepted.sum())
+        if count == (sequence[-1].accepted if sequence else 0):
+            continue
+        table = counts_by_cluster(accepted, wrong, clusters) if number < len(clusters) else ()
+        sequence.append(Tried(float(level), count, int((accepted & wrong).sum()), table))
+    return certificate(
+        sequence,
+        units=len(values),
+        clusters=number,
+        subject=int(subject.sum()),
+        risk=risk,
+        confidence=confidence,
+    )
+
+
+def clustered_bound(accepted: Bools, wrong: Bools, clusters: Ints, confidence: float) -> float:
+    """`bound_by_cluster` of units; arguments as of `counts_by_cluster`."""
+    return bound_by_cluster(counts_by_cluster(accepted, wrong, clusters), confidence)
+
+
+def counts_by_cluster(accepted: Bools, wrong: Bools, clusters: Ints) -> tuple[tuple[int, int, int], ...]:
+    """Accepted units, wrong ones of these, and how many clusters have these two counts; sorted.
+
+    Args:
+        accepted: [units].
+        wrong: [units]: counts where accepted.
+        clusters: [units], codes from 0.
+    """
+    _, codes = np.unique(clusters, return_inverse=True)
+    sizes, errors = np.bincount(codes, weights=accepted), np.bincount(codes, weights=accepted & wrong)
+    pairs, numbers = np.unique(np.stack([sizes, errors]).astype(np.int64), axis=1, return_counts=True)
+    return tuple(zip(*pairs.tolist(), numbers.tolist(), strict=True))

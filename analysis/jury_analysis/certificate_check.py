@@ -136,7 +136,6 @@ def contradiction(recorded: RecordedCalibration) -> Contradiction | None:
 
 
 def recomputed_certificate(recorded: RecordedCertificate) -> Certificate:
-    """The certificate of the recorded counts."""
     return certificate(
         [Tried(one.threshold, one.accepted, one.wrong, one.by_cluster) for one in recorded.candidates],
         units=recorded.units,

@@ -12,18 +12,17 @@ Three confidences of a verdict are compared with whether the verdict is right:
 Units without a label, without a decided verdict (see `accuracy`) or without the confidence are left out and counted.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from jury_analysis.accuracy import decided
-from jury_analysis.estimate import Estimate, missing
+from jury_analysis.estimate import Estimate, missing, wilson
 from jury_analysis.intervals import clustered_mean, proportion
 from jury_analysis.reasons import ALL_RIGHT_OR_WRONG, NO_CONFIDENCE, NO_DECIDED_CONFIDENCE
 from jury_analysis.scale import OURS
-from jury_analysis.score_interval import wilson
-from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix, panel_plurality
+from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix, mean_scores, panel_plurality
 from jury_events.verdict import FAIL, PASS
 
 BINS = 10
@@ -99,7 +98,7 @@ def confidence(matrix: VoteMatrix) -> ConfidenceReport:
         for index, seat in seats:
             scores = score_confidence(matrix.votes[:, index], matrix.scores[:, index])
             curves.append(curve("score", "seat", seat, matrix.votes[:, index], scores))
-        mean = score_confidence(plurality, _mean_score(matrix.scores))
+        mean = score_confidence(plurality, mean_scores(matrix.scores))
         curves.append(curve("score", "panel", None, plurality, mean))
     if ours and not np.isnan(matrix.jury_scores).all():
         final = score_confidence(matrix.finals, matrix.jury_scores)
@@ -119,14 +118,6 @@ def bin_of(confidences: Floats) -> Ints:
     A multiple of 0.1 is often not exact in binary, so a confidence within 1e-9 of an edge counts as that edge.
     """
     return np.clip(np.ceil(confidences * BINS - 1e-9).astype(np.int64) - 1, 0, BINS - 1)
-
-
-def _mean_score(scores: Floats) -> Floats:
-    """The mean score of the seats that voted: [units]; nan without any."""
-    given = ~np.isnan(scores)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means: Floats = np.where(given, scores, 0.0).sum(axis=1) / given.sum(axis=1)
-    return means
 
 
 def _curve(
@@ -197,7 +188,7 @@ def _calibration_error(values: Floats, right: Bools, clusters: npt.NDArray[np.in
     """ECE as the mean over units of (right - confidence) times the sign of its bin's sum, which is the same number."""
     place, gap = bin_of(values), right - values
     signs = np.sign(np.bincount(place, weights=gap, minlength=BINS))
-    return _within(clustered_mean(gap * signs[place], np.ones(len(values)), clusters).mean)
+    return clustered_mean(gap * signs[place], np.ones(len(values)), clusters).mean.within()
 
 
 def _auroc(values: Floats, right: Bools, clusters: npt.NDArray[np.int32]) -> Estimate:
@@ -218,12 +209,4 @@ def _auroc(values: Floats, right: Bools, clusters: npt.NDArray[np.int32]) -> Est
     area = float(below @ of_right / rights)
     placement = np.where(right, below[code], above[code])
     weights = np.where(right, 1 / rights, 1 / wrongs)
-    return _within(clustered_mean(2 * placement - area, weights, clusters).mean)
-
-
-def _within(estimate: Estimate) -> Estimate:
-    """The estimate with its interval cut to 0-1."""
-    if estimate.interval is None:
-        return estimate
-    low, high = max(0.0, estimate.interval.low), min(1.0, estimate.interval.high)
-    return replace(estimate, interval=replace(estimate.interval, low=low, high=high))
+    return clustered_mean(2 * placement - area, weights, clusters).mean.within()

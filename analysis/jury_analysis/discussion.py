@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from jury_analysis.accuracy import errors
 from jury_analysis.coefficients import tallies
-from jury_analysis.estimate import Estimate, missing
+from jury_analysis.estimate import FEWEST, Estimate, missing
 from jury_analysis.intervals import clustered_mean, holm, proportion
 from jury_analysis.reasons import (
     FEWER_THAN,
@@ -35,7 +35,6 @@ from jury_analysis.reasons import (
     SAME_GAIN,
 )
 from jury_analysis.scale import plain_text
-from jury_analysis.score_interval import FEWEST
 from jury_analysis.vote_matrix import STANDING, Bools, Codes, VoteMatrix, panel_plurality, strict_plurality
 from jury_analysis.wording import Reason
 
@@ -445,7 +444,6 @@ def _reasoning_votes(seat: str | None, pair: VotePair) -> ReasoningVotes:
 
 
 def _table(rows: npt.NDArray[np.int8], columns: npt.NDArray[np.int8], height: int, width: int) -> Table:
-    """Counts of pairs of codes."""
     flat = np.bincount(rows.astype(np.int64) * width + columns, minlength=height * width)
     return _rows(flat.reshape(height, width))
 

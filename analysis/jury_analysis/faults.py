@@ -4,7 +4,7 @@ A case has a fault if its label is not the first verdict of the order, which pas
 message that went wrong. A verdict finds the fault if it does not pass either; a missing or undecided one finds nothing.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -339,9 +339,7 @@ def message_agreement(matrix: VoteMatrix, named: NamedMessages) -> MessageAgreem
     clusters = matrix.clusters
     return MessageAgreement(
         one_message=_share(same == both, several, matrix, NO_PAIR_OF_MESSAGES),
-        raw=_within(clustered_mean(raw, several, clusters).mean, 0.0)
-        if several.any()
-        else missing(NO_PAIR_OF_MESSAGES),
+        raw=clustered_mean(raw, several, clusters).mean.within() if several.any() else missing(NO_PAIR_OF_MESSAGES),
         corrected=_corrected(raw, several, matrix, named),
         plurality_right=_right(right, decided, matrix, named),
         majority_right=_right(right, decided & found.majority, matrix, named),
@@ -376,7 +374,7 @@ def _corrected(raw: Floats, several: Bools, matrix: VoteMatrix, named: NamedMess
         return missing(NO_MESSAGE_COUNT)
     chance = 1 / np.maximum(named.counts, 2)
     weights = np.where(counted, 1 - chance, 0.0)
-    return _within(clustered_mean((raw - chance) / (1 - chance), weights, matrix.clusters).mean, -1.0)
+    return clustered_mean((raw - chance) / (1 - chance), weights, matrix.clusters).mean.within(-1.0)
 
 
 def _right(successes: Bools, counted: Bools, matrix: VoteMatrix, named: NamedMessages) -> Estimate:
@@ -387,11 +385,3 @@ def _right(successes: Bools, counted: Bools, matrix: VoteMatrix, named: NamedMes
 
 def _share(successes: Bools, counted: Bools, matrix: VoteMatrix, otherwise: Reason) -> Estimate:
     return proportion(successes, counted, matrix.clusters) if counted.any() else missing(otherwise)
-
-
-def _within(estimate: Estimate, least: float) -> Estimate:
-    """The estimate with an interval that does not leave `least` to 1."""
-    interval = estimate.interval
-    if interval is None:
-        return estimate
-    return replace(estimate, interval=replace(interval, low=max(least, interval.low), high=min(1.0, interval.high)))

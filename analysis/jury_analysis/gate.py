@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, inf, sqrt
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -13,14 +13,13 @@ import pyarrow.compute as pc
 from jury_analysis.agreement import self_agreement
 from jury_analysis.ballots import check
 from jury_analysis.errors import UnknownMetric
-from jury_analysis.estimate import Estimate, missing
+from jury_analysis.estimate import FEWEST, Estimate, missing
 from jury_analysis.intervals import RESAMPLES, SEED, PossibleChange
 from jury_analysis.paired import HIGHEST_SCORE, Paired, PairedChange, paired
 from jury_analysis.pairing import PairedOptions, Verdicts
 from jury_analysis.reasons import NO_REPEATS
-from jury_analysis.report_object import json_object
+from jury_analysis.report_object import ReportObject
 from jury_analysis.scale import without_simulated
-from jury_analysis.score_interval import FEWEST
 from jury_analysis.vote_matrix import vote_matrix
 
 POWER = 0.8
@@ -151,7 +150,6 @@ def check_metric(metric: str, categories: Sequence[str], *, ordered: bool) -> No
 
 
 def figure_of(report: Paired, metric: str) -> PairedChange:
-    """The figure of that name."""
     check_metric(metric, report.categories, ordered=report.ordered)
     for share in report.shares:
         if share.verdict == metric:
@@ -167,7 +165,6 @@ def figure_of(report: Paired, metric: str) -> PairedChange:
 
 
 def default_margin(metric: str) -> float:
-    """The margin of the metric where none is given."""
     return MARGIN * HIGHEST_SCORE if metric == SCORE else MARGIN
 
 
@@ -220,7 +217,7 @@ class GateOptions:
 
 
 @dataclass(frozen=True)
-class Gate:
+class Gate(ReportObject):
     """The decision, and what it is based on. Shares and rates are 0-1, scores 0-100."""
 
     schema: int
@@ -272,23 +269,15 @@ class Gate:
     resamples: int
     seed: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """The gate as JSON values, as `report_schema("gate")` says; figures have 12 decimal places."""
-        return json_object(self)
-
 
 @dataclass(frozen=True)
-class GateReport:
+class GateReport(ReportObject):
     """A gate, and the paired table that it is based on."""
 
     gate: Gate
     paired: Paired
     scale: dict[str, str] | None = None
     """Name, digest and what is counted (labels or outcomes) of the panels' own scale; None without one."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """All as JSON values."""
-        return json_object(self)
 
 
 def gate(

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +21,7 @@ from jury_analysis.gate import (
     variation_of,
 )
 from jury_analysis.paired import Paired
-from jury_analysis.report_object import json_object
+from jury_analysis.report_object import ReportObject
 
 DISCORDANCE = 0.1
 """The share of pairs that differ, where nothing is known."""
@@ -32,7 +31,7 @@ POINTS = 20.0
 
 
 @dataclass(frozen=True)
-class GatePlan:
+class GatePlan(ReportObject):
     """What so many cases can find."""
 
     metric: str
@@ -52,10 +51,6 @@ class GatePlan:
     cases_for_margin: int | None
     """How many cases find a change as large as the margin with this power; None if the margin is 0, no case
     counts, or pairs do not vary."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The plan as JSON values, as `report_schema("gate-plan")` says; figures have 12 decimal places."""
-        return json_object(self)
 
 
 def assumed_plan(

@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from jury_analysis.estimate import Estimate, Interval, missing
+from jury_analysis.estimate import FEWEST, TAIL, Estimate, Interval, cluster_notes, missing, wilson
 from jury_analysis.reasons import (
     ALIKE_WITHIN_LIMITS,
     FEW_CHANGES_WITHIN_LIMITS,
@@ -23,7 +23,6 @@ from jury_analysis.reasons import (
     UNDEFINED_IN_SOME,
     WIDTH_ZERO,
 )
-from jury_analysis.score_interval import FEWEST, TAIL, cluster_notes, wilson
 from jury_analysis.wording import Reason
 
 RESAMPLES = 2000
@@ -213,12 +212,8 @@ def proportion(successes: npt.ArrayLike, counted: npt.ArrayLike, clusters: AnyIn
     if number == units:
         return wilson(int(np.count_nonzero(success & count)), units)
     estimate = clustered_mean(success, count, clusters).mean
-    interval = estimate.interval
-    if interval is not None:
-        within = replace(interval, low=max(0.0, interval.low), high=min(1.0, interval.high))
-        return replace(estimate, interval=within)
-    if number < FEWEST or estimate.value is None:
-        return estimate
+    if estimate.interval is not None or number < FEWEST or estimate.value is None:
+        return estimate.within()
     return replace(wilson(estimate.value * number, number), n=units)
 
 

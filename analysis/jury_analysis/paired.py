@@ -8,7 +8,6 @@ intervals are over clusters (those of the first set): pairs of one cluster are n
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +37,7 @@ from jury_analysis.reasons import (
     OF_SECOND_SET,
     UNEVALUATED_LEFT_OUT,
 )
-from jury_analysis.report_object import json_object
+from jury_analysis.report_object import ReportObject
 from jury_analysis.scale import Exclusion, Scale, one_panel, without_simulated
 from jury_analysis.vote_matrix import Bools, Floats, Ints
 from jury_analysis.wording import Reason
@@ -115,7 +114,7 @@ class PairedLabels:
 
 
 @dataclass(frozen=True)
-class Paired:
+class Paired(ReportObject):
     """The report."""
 
     categories: tuple[str, ...]
@@ -161,10 +160,6 @@ class Paired:
     """None without a label."""
     tests: int
     """The family of tests whose p values are Holm-corrected together: all with a p value but McNemar's."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as JSON values; figures have 12 decimal places."""
-        return json_object(self)
 
 
 def paired(

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.errors import BadBallots
+from jury_analysis.estimate import FEWEST
 from jury_analysis.reasons import FEW_CHANGES, NO_CHANGE, TOO_FEW_CLUSTERS
 from jury_analysis.scale import BallotOptions, Exclusion, Scale, plain_text
-from jury_analysis.score_interval import FEWEST
-from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix, panel_plurality, vote_matrix
+from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix, mean_scores, panel_plurality, vote_matrix
 from jury_analysis.wording import Reason
 
 Verdicts = Literal["final", "plurality"]
@@ -80,7 +80,7 @@ class Pairing:
                 "the two sets have no case in common (of the same variant and repeat): compare runs over the same cases"
             )
         matrix, voted = self.matrix, self._voted
-        scores = [np.where(kind == "final", matrix.jury_scores, _mean_scores(matrix.scores)) for kind, _ in voted]
+        scores = [np.where(kind == "final", matrix.jury_scores, mean_scores(matrix.scores)) for kind, _ in voted]
         unvoted: Bools = np.all(matrix.votes < 0, axis=1)
         unevaluated = [matrix.finals < 0 if kind == "final" else unvoted for kind, _ in voted]
         labels = np.stack([matrix.labels[units] for units in self.chosen], axis=1)
@@ -147,14 +147,6 @@ def _verdicts(matrix: VoteMatrix, units: Ints, wanted: Verdicts | None) -> tuple
     if wanted == "final" or (wanted is None and known.any()):
         return "final", matrix.finals
     return "plurality", panel_plurality(matrix)[0]
-
-
-def _mean_scores(scores: Floats) -> Floats:
-    """The mean score of the seats that voted: [units]; nan without any."""
-    given = ~np.isnan(scores)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means: Floats = np.where(given, scores, 0.0).sum(axis=1) / given.sum(axis=1)
-    return means
 
 
 @dataclass(frozen=True)

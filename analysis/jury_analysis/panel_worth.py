@@ -8,7 +8,7 @@ verdict that passes needs more than half of all seats. The majority is that of a
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +29,7 @@ from jury_analysis.frontier import (
 )
 from jury_analysis.intervals import SEED
 from jury_analysis.labels import label_ballots, resolve
-from jury_analysis.report_object import json_object
+from jury_analysis.report_object import ReportObject
 from jury_analysis.scale import BallotOptions, Exclusion, one_panel, plain_text, without_simulated
 from jury_analysis.seat_value import (
     ORDERS,
@@ -192,7 +192,7 @@ class SeatSpending:
 
 
 @dataclass(frozen=True)
-class PanelWorth:
+class PanelWorth(ReportObject):
     """The report."""
 
     categories: tuple[str, ...]
@@ -221,10 +221,6 @@ class PanelWorth:
     """A few seats first and the whole panel where they differ, by price; () for fewer than three seats."""
     early_stops: tuple[EarlyStop, ...]
     """What early stop would save under majority vote, by the seat that is asked last; () for fewer than three seats."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as JSON values, as `report_schema("value")` says; figures have 12 decimal places."""
-        return json_object(self)
 
 
 def panel_worth(

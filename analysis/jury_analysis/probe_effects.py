@@ -9,14 +9,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from jury_analysis.ballots import check
+from jury_analysis.calibration import clustered_bound
 from jury_analysis.certificate import clopper_pearson
-from jury_analysis.certification import clustered_bound
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import ClusteredMean, clustered_mean, holm, proportion
 from jury_analysis.paired import VerdictFlip
 from jury_analysis.pairing import PairedOptions, Pairing
 from jury_analysis.reasons import NO_TWO_VERDICTS, NO_VERDICT, OF_PROBE
-from jury_analysis.report_object import json_object
+from jury_analysis.report_object import ReportObject
 from jury_analysis.scale import Exclusion, without_simulated
 from jury_analysis.vote_matrix import Bools, Codes, Floats, VoteMatrix
 from jury_analysis.wording import Reason
@@ -210,7 +210,7 @@ class ProbeEffect:
 
 
 @dataclass(frozen=True)
-class ProbeReport:
+class ProbeReport(ReportObject):
     """The report."""
 
     categories: tuple[str, ...]
@@ -223,10 +223,6 @@ class ProbeReport:
     tests: int
     """Tests that are corrected together."""
     probes: tuple[ProbeEffect, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as JSON values; figures have 12 decimal places."""
-        return json_object(self)
 
 
 def probe_effects(

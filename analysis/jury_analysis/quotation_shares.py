@@ -116,10 +116,7 @@ def _share(counts: Floats, totals: Floats, clusters: npt.NDArray[np.int64]) -> E
     if not totals.any():
         return missing(NO_QUOTATION)
     parts = np.divide(counts, totals, out=np.zeros(len(totals)), where=totals > 0)
-    found = clustered_mean(parts, totals, clusters).mean
-    interval = found.interval
-    within = None if interval is None else replace(interval, low=max(0.0, interval.low), high=min(1.0, interval.high))
-    return replace(found, interval=within, n=int(totals.sum()))
+    return replace(clustered_mean(parts, totals, clusters).mean.within(), n=int(totals.sum()))
 
 
 _ALL = 100  # per cent
@@ -198,15 +195,8 @@ class _Votes:
             seat=seat,
             votes=int(np.count_nonzero(own)),
             partly_read=proportion(partly, own, clusters),
-            mean_share=_within(clustered_mean(shares, own.astype(np.float64), clusters).mean),
+            mean_share=clustered_mean(shares, own.astype(np.float64), clusters).mean.within(),
             labelled=int(np.count_nonzero(labelled)),
             accuracy_of_whole=accuracy(labelled & ~partly),
             accuracy_of_partly_read=accuracy(labelled & partly),
         )
-
-
-def _within(mean: Estimate) -> Estimate:
-    """A mean of shares, with its interval cut to 0-1."""
-    interval = mean.interval
-    cut = None if interval is None else replace(interval, low=max(0.0, interval.low), high=min(1.0, interval.high))
-    return replace(mean, interval=cut)

@@ -18,6 +18,14 @@ def json_object(report: Any) -> dict[str, Any]:
     return values
 
 
+class ReportObject:
+    """A report, which is a dataclass; `report_schema` describes it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values; figures have 12 decimal places."""
+        return json_object(self)
+
+
 def _plain(value: Any) -> Any:
     """JSON values of tuples, NumPy scalars and floats."""
     if isinstance(value, dict):

@@ -7,19 +7,18 @@ label.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from jury_analysis.discussion import Conformity
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import AnyInts, ClusteredMean, clustered_mean, holm
-from jury_analysis.model_families import model_family
 from jury_analysis.probe_effects import ProbeReport
 from jury_analysis.reasons import CONSTANT_PREDICTOR, EMPTY_GROUP, NO_LENGTH, NO_PASS
-from jury_analysis.report_object import json_object
+from jury_analysis.report_object import ReportObject
 from jury_analysis.vote_matrix import Bools, Floats, VoteMatrix
 from jury_analysis.wording import Reason
+from jury_events.models import model_family
 
 
 @dataclass(frozen=True)
@@ -163,7 +162,7 @@ class Reflection:
 
 
 @dataclass(frozen=True)
-class RunProbes:
+class RunProbes(ReportObject):
     """The report on a run."""
 
     run_id: str
@@ -184,12 +183,7 @@ class RunProbes:
 
     @property
     def found(self) -> bool:
-        """Whether any probe found something."""
         return self.twins is not None and any(probe.found for probe in self.twins.probes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as JSON values, as `report_schema("probe")` says; figures have 12 decimal places."""
-        return json_object(self)
 
 
 def difference_of_means(values: Floats, group: Bools, clusters: AnyInts) -> ClusteredMean:

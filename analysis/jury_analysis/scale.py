@@ -206,7 +206,6 @@ def one_panel(table: pa.Table) -> str | None:
 
 
 def debates_in(table: pa.Table) -> int:
-    """The number of debates of a table of ballots."""
     return int(pc.count_distinct(plain_text(table["debate_id"])).as_py()) if table.num_rows else 0
 
 

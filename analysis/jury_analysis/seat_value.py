@@ -13,10 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from jury_analysis.accuracy import decided
-from jury_analysis.estimate import Estimate, missing
+from jury_analysis.estimate import FEWEST, Estimate, missing
 from jury_analysis.intervals import SEED, bounded_change, clustered_mean, proportion
 from jury_analysis.reasons import NO_UNIT_LABEL, ONE_SEAT
-from jury_analysis.score_interval import FEWEST
 from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix, panel_plurality, patterns
 
 CELLS = 4_000_000

@@ -2,27 +2,24 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jury_analysis.accuracy import AccuracyReport, LevelReport, accuracy, level_report
+from jury_analysis.accuracy import AccuracyReport, EffectiveVotes, LevelReport, accuracy, effective_votes, level_report
 from jury_analysis.agreement import Agreement, Repeats, RoundConvergence, agreement, convergence, self_agreement
-from jury_analysis.annotators import EPSILON, AnnotatorReport, annotators
 from jury_analysis.ballots import STATISTICS_COLUMNS, check
 from jury_analysis.confidence import ConfidenceReport, confidence
 from jury_analysis.discussion import DiscussionReport, ReasoningReport, discussion, discussion_price, reasoning_report
-from jury_analysis.effective_votes import EffectiveVotes, effective_votes
 from jury_analysis.errors import BadBallots
 from jury_analysis.estimate import Estimate, Interval, missing
 from jury_analysis.faults import FaultReport, MessageAgreement, faults, message_agreement, named_items, named_messages
 from jury_analysis.intervals import RESAMPLES, SEED, clustered_mean, holm, proportion, t_quantile
-from jury_analysis.labels import label_ballots, resolve
+from jury_analysis.labels import EPSILON, AnnotatorReport, annotators, label_ballots, resolve
 from jury_analysis.quotation_shares import QuotationShares, ReadShares, quotation_shares, read_shares
 from jury_analysis.reasons import ALL_LABELLED, FEWER_THAN_TWO_VOTES, NO_DEBATE_LABEL, NOT_RANDOM
-from jury_analysis.report_object import json_object
+from jury_analysis.report_object import ReportObject
 from jury_analysis.scale import BallotOptions, Exclusion, Scale, debates_in, panels_of, plain_text, without_simulated
 from jury_analysis.vote_matrix import Bools, VoteMatrix, before_reasoning, by_round, panel_plurality
 from jury_analysis.wording import Reason
@@ -181,7 +178,7 @@ class CountedScale:
 
 
 @dataclass(frozen=True)
-class Statistics:
+class Statistics(ReportObject):
     """The report. Figures that cannot be had honestly have no value but a reason."""
 
     schema: int
@@ -205,10 +202,6 @@ class Statistics:
     def all_simulated(self) -> bool:
         """Whether every debate that counts is simulated."""
         return all(one.simulated == one.debates for one in self.panels)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as JSON values, as `report_schema("stats")` says; figures have 12 decimal places."""
-        return json_object(self)
 
 
 def statistics(

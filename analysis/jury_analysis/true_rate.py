@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor, inf, log
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from jury_analysis.gate import Decision
-from jury_analysis.report_object import json_object
+from jury_analysis.report_object import ReportObject
 
 S = TypeVar("S", bound="_Side")
 
@@ -68,7 +68,6 @@ class Stratum:
 
     @property
     def unanswered(self) -> int:
-        """Drawn cases without an answer."""
         return self.drawn - self.found - self.other
 
 
@@ -119,7 +118,7 @@ class MoreLabels:
 
 
 @dataclass(frozen=True)
-class TrueGate:
+class TrueGate(ReportObject):
     """Whether a true rate keeps a limit."""
 
     schema: int
@@ -130,10 +129,6 @@ class TrueGate:
     needed: tuple[MoreLabels, ...]
     """Of an inconclusive gate: the fewest further labels that pass it; those that decide it if they are as the labels
     so far. A case that was drawn and has no answer is a further label too."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The gate as JSON values, described by `report_schema`."""
-        return json_object(self)
 
 
 class Claim(NamedTuple):

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from jury_analysis.ballots import KINDS, REASONING, unified
 from jury_analysis.coefficients import tallies
 from jury_analysis.reasons import CONDITIONAL_VOTES, STALE_VOTES, SYNTHETIC_VOTES
-from jury_analysis.scale import Scale
+from jury_analysis.scale import Scale, plain_text
 from jury_analysis.wording import Reason
 
 Codes = npt.NDArray[np.int8]
@@ -67,7 +67,6 @@ class VoteMatrix:
 
     @property
     def units(self) -> int:
-        """The number of debates."""
         return int(self.votes.shape[0])
 
 
@@ -159,7 +158,7 @@ class _Columns:
         self.table, self.scale = table, scale
         self.debate, self.debates = _sorted_codes(table["debate_id"])
         seat, seats = _sorted_codes(table["seat"])
-        juror = _plain(table["role"])
+        juror = plain_text(table["role"])
         self.juror: Bools = pc.equal(juror, "juror").to_numpy(zero_copy_only=False)
         used = distinct_codes(seat[self.juror])
         self.seat = np.searchsorted(used, seat)
@@ -241,10 +240,6 @@ class _Columns:
         return judges
 
 
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
-
-
 def _encoded(column: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
     """Codes of a column, -1 for null, and the distinct values."""
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
@@ -281,6 +276,14 @@ def _floats(column: pa.ChunkedArray) -> Floats:
     """Numbers, nan for null."""
     floats: Floats = column.cast(pa.float64()).to_numpy()
     return floats
+
+
+def mean_scores(scores: Floats) -> Floats:
+    """The mean score of the seats that voted: [units]; nan without any."""
+    given = ~np.isnan(scores)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means: Floats = np.where(given, scores, 0.0).sum(axis=1) / given.sum(axis=1)
+    return means
 
 
 def strict_plurality(tally: Floats) -> tuple[Codes, Floats]:

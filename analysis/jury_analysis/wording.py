@@ -31,11 +31,9 @@ class Wording:
             raise ValueError(f"the languages of a wording differ in their blanks: {self.english!r}")
 
     def __call__(self, **values: float | str) -> "Reason":
-        """A reason of this wording."""
         return Reason(self, values)
 
     def text(self, values: Blanks, language: Language) -> str:
-        """The sentence in a language."""
         if language == "ja":
             template = self.japanese
         else:
@@ -65,7 +63,6 @@ class Reason(str):
         return Reason, (self.wording, self.values)
 
     def text(self, language: Language) -> str:
-        """In a language."""
         return self.wording.text(self.values, language)
 
     @classmethod

@@ -14,7 +14,7 @@ from jury_events.text import pluralize, visible_line
 if TYPE_CHECKING:
     from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns, Kind
     from jury_judge.settings.statistics import Count
-    from jury_views.reports.tally import Named
+    from jury_views.tally import Named
 
 
 @click.command("compare")
@@ -98,7 +98,7 @@ def _debates(found: "ComparedDebates", count: "Count | None", form: _Printed) ->
     from jury_cli.views.comparison import debates_page
     from jury_events.judgment import Decider
     from jury_judge.comparisons.comparing import debates_object
-    from jury_views.reports.tally import Named
+    from jury_views.tally import Named
 
     compared = found.compared
     if form.as_json:
@@ -121,7 +121,7 @@ def _runs(found: "ComparedRuns", form: _Printed) -> "Named":
     """Print two runs; returns the cases whose ends differ."""
     from jury_cli.views.comparison import runs_page
     from jury_judge.comparisons.comparing import runs_object
-    from jury_views.reports.tally import Named
+    from jury_views.tally import Named
 
     compared, paired, chosen = found.compared, found.paired, found.chosen
     if chosen.mixed or chosen.counted:

@@ -153,7 +153,7 @@ def _to_stdout(asked: "ExportSettings") -> int:
 
 
 def _page(history: "DebateHistory", state: "IntegrityState") -> Iterator[str]:
-    from jury_web.pages.single_file import single_file
+    from jury_web.pages.debate_page import single_file
 
     return single_file(history, state, history.opened.panel.language)
 

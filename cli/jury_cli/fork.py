@@ -14,8 +14,7 @@ from jury_cli.terminal import WritingLine, note, print_json
 from jury_events.text import pluralize, visible_line
 
 if TYPE_CHECKING:
-    from jury_judge.replays.forks import Fork
-    from jury_judge.runs.forking import PreparedFork
+    from jury_judge.runs.forking import Fork, PreparedFork
     from jury_judge.settings.run import ForkSettings
 
 

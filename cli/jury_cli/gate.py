@@ -77,7 +77,8 @@ def _decide(asked: "GateSettings", tables: tuple[str, ...], *, as_json: bool) ->
 
 def _write(asked: "GateSettings", named: "GateInWords") -> None:
     from jury_judge.report_files import write_report
-    from jury_views.reports.gate_reports import gate_junit, gate_markdown
+    from jury_views.junit import gate_junit
+    from jury_views.markdown import gate_markdown
 
     if asked.junit is not None:
         write_report(asked.junit, gate_junit(named))

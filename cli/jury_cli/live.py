@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from jury_judge.feed import Feed
-from jury_views.live.live_events import LOG_EVENTS
+from jury_views.live_events import LOG_EVENTS
 from jury_views.terminal.live_lines import LiveLines
 
 

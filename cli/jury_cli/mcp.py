@@ -84,11 +84,10 @@ class _Served:
         """Behind the middleware of `jury serve`."""
         from mcp.server.transport_security import TransportSecuritySettings
 
-        from jury_web.app import with_middleware
-        from jury_web.body_limits import MAX_BODY
         from jury_web.credentials import TokenAttempts
+        from jury_web.middleware import MAX_BODY
         from jury_web.server import serving
-        from jury_web.serving import policy_of
+        from jury_web.serving import policy_of, with_middleware
 
         token = token_of(self._settings, needed=not address.loopback)
         policy = policy_of(address, self._settings.hosts, token)

@@ -15,7 +15,7 @@ from jury_judge.log_lines import DEFAULT_LEVEL, LEVELS, set_level
 if TYPE_CHECKING:
     from jury_judge import MetricTotals
     from jury_judge.settings.serving import ListeningSettings
-    from jury_web.metrics_endpoint import MetricsEndpoint
+    from jury_web.serving import MetricsEndpoint
 
 LOOPBACK = "127.0.0.1"
 TOKEN = "JURY_SERVE_TOKEN"  # noqa: S105  (a variable's name)
@@ -88,7 +88,7 @@ class MetricsServer:
         from jury_events.errors import SettingError
         from jury_judge import MetricTotals
         from jury_judge.reviews.named_tokens import TOKEN_RULE, is_token
-        from jury_web.metrics_endpoint import MetricsEndpoint
+        from jury_web.serving import MetricsEndpoint
 
         if token is not None and not is_token(token):
             raise SettingError(f"${TOKEN}: {TOKEN_RULE}")

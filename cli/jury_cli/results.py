@@ -22,9 +22,7 @@ from jury_judge.runs.plan import RunPlan
 from jury_judge.runs.run_watch import RunOutcome, followed, stop_cause
 from jury_judge.settings.run import ReportSettings
 from jury_views.reasons import NO_REASON
-from jury_views.reports.junit import junit
-from jury_views.reports.markdown import markdown
-from jury_views.reports.tally import (
+from jury_views.tally import (
     NO_QUORUM,
     NO_VERDICT,
     PARTLY_READ,
@@ -266,9 +264,14 @@ def _write_reports(
         failing={one.name for one in wanted.conditions if one.is_any},
         quotes=wanted.quotes,
     )
-    for path, form in ((wanted.junit, junit), (wanted.markdown, markdown)):
-        if path is not None:
-            write_report(path, form(report))
+    if wanted.junit is not None:
+        from jury_views.junit import junit
+
+        write_report(wanted.junit, junit(report))
+    if wanted.markdown is not None:
+        from jury_views.markdown import markdown
+
+        write_report(wanted.markdown, markdown(report))
 
 
 def _unfinished(finished: "Finished") -> JudgedCase:

@@ -63,7 +63,7 @@ async def _review(store_url: str | None, asked: "ReviewSettings") -> None:
 async def _record(records: "Records", asked: "ReviewSettings") -> None:
     """Record what the options say of one debate."""
     from jury_judge.reviews.review_changes import NewReview
-    from jury_views.review_objects import assignment_object, review_object
+    from jury_views.evaluation_models import assignment_object, review_object
 
     debate_id, by = asked.debate_id or "", asked.reviewer or ""
     made: dict[str, Any]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jury_judge import Records
     from jury_judge.reviews.review_changes import NewReview
     from jury_judge.reviews.review_queue import QueueItem
-    from jury_views.review_objects import ReviewChoice
+    from jury_views.evaluation_models import ReviewChoice
 
 _SKIP, _QUIT, _AGAIN = "s", "q", "r"
 _END_OF_INPUT = "\x04"
@@ -65,7 +65,7 @@ async def review_all(items: "Sequence[QueueItem]", review: TerminalReview) -> in
 async def _review(item: "QueueItem", place: str, review: TerminalReview) -> bool | None:
     """Whether the debate was reviewed; None: the person ends it."""
     from jury_judge.reviews.review_changes import NewReview
-    from jury_views.review_objects import review_choices
+    from jury_views.evaluation_models import review_choices
     from jury_views.terminal.debate import render_case, render_debate
 
     history = await review.records.read(item.row.debate_id)
@@ -103,8 +103,7 @@ async def _review(item: "QueueItem", place: str, review: TerminalReview) -> bool
 
 def _show_meanings(choices: "Iterable[ReviewChoice]") -> None:
     """The labels of the panel's scale with their meanings; nothing under the three verdicts."""
-    from jury_views.page import Page, TextSpan
-    from jury_views.terminal.verdicts import verdict_text
+    from jury_views.page import Page, TextSpan, verdict_text
 
     page = Page()
     for one in choices:

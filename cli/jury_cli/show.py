@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 
 @click.command("show")
 @click.argument("name", metavar="DEBATE|CASE|FILE")
+@click.option("--run", "run_id", metavar="RUN", help="The debate of CASE in this run.")
 @options(STORE)
 @options(fields("ShowSettings"))
 @click.option("--json", "as_json", is_flag=True, help="Print the result model, or what is shown instead, as JSON.")
-def command(name: str, store_url: str | None, *, as_json: bool, **given: Any) -> int:
+def command(name: str, run_id: str | None, store_url: str | None, *, as_json: bool, **given: Any) -> int:
     """Show one debate: the verdict, why, the item where it went wrong, and how the seats voted.
 
-    DEBATE is the id of a debate, or of a case: then its newest debate is shown; or a cassette, without any store. Of
-    the file of a run or a baseline, or a folder with one, it is what that says of itself.
+    DEBATE is the id of a debate, in a run RUN~CASE, or of a case: then its newest debate is shown; or a cassette,
+    without any store. Of the file of a run or a baseline, or a folder with one, it is what that says of itself.
     """
     from jury_cli.import_ import cassette_store, every_debate, named_files
     from jury_judge.settings.debates import ShowSettings
@@ -47,7 +48,7 @@ def command(name: str, store_url: str | None, *, as_json: bool, **given: Any) ->
             if len(debates) > 1:
                 raise click.UsageError(f"{name} has {pluralize(len(debates), 'debate')}: name one cassette")
             return _show(debates[0], url, asked, as_json=as_json)
-    return _show(_debate_named(name, store_url), store_url, asked, as_json=as_json)
+    return _show(_debate_named(name, run_id, store_url), store_url, asked, as_json=as_json)
 
 
 def _show_streams(runs: "Iterable[RunFacts]", drifts: "Iterable[DriftFacts]", *, as_json: bool) -> int:
@@ -81,12 +82,12 @@ def _show(debate_id: str, store_url: str | None, asked: "ShowSettings", *, as_js
     return Exit.DONE
 
 
-def _debate_named(name: str, store_url: str | None) -> str:
+def _debate_named(name: str, run_id: str | None, store_url: str | None) -> str:
     """The debate that is meant; a note says how many others its case has."""
-    found = read_from(store_url, lambda records: records.named(name))
+    found = read_from(store_url, lambda records: records.named(name, run_id))
     if found.others:
         others = pluralize(found.others, "other debate")
-        note(f"{found.debate_id}; its case has {others}: jury list --search {quote(name)}")
+        note(f"{found.debate_id}; its case has {others}: jury list --search {quote(name)}, or show it with --run RUN")
     return found.debate_id
 
 
@@ -141,8 +142,8 @@ def _uncached(history: "DebateHistory") -> "UncachedCost | None":
 
 def _show_reviews(history: "DebateHistory") -> None:
     from jury_cli.views.reviews import reviews_section
+    from jury_views.evaluation_models import reasons_in
     from jury_views.page import Page
-    from jury_views.review_objects import reasons_in
 
     if history.stored_reviews:
         page = Page()

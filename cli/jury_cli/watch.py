@@ -160,7 +160,7 @@ class _Watching:
             note(f"debate {debate_id} cannot be read: {error}")
 
     async def _print_events(self, debate_id: str) -> None:
-        from jury_views.live.live_events import LIVE_EVENTS, LOG_EVENTS
+        from jury_views.live_events import LIVE_EVENTS, LOG_EVENTS
         from jury_views.terminal.live_lines import LiveLines
 
         if self._as_json:

@@ -2,7 +2,7 @@
 
 Stages are panels, from the cheapest on. A case goes to the next stage unless its verdict is accepted; what the last
 stage says stands, and nothing is promised of it. An audited share of the cases that stopped early is judged by the last
-one too, and their early verdict stands. How the thresholds are certified: `jury_analysis.ladders`.
+one too, and their early verdict stands. How the thresholds are certified: `jury_analysis.ladder_promises`.
 """
 
 import hashlib

@@ -140,3 +140,33 @@ def _spelt(model: str) -> str:
 def _is_part(one: str, other: str) -> bool:
     """Whether a tag says the same as the other, or less (`7b`, `7b-instruct`)."""
     return one == other or one.startswith(f"{other}-") or other.startswith(f"{one}-")
+
+
+_WORDS_OF_FAMILIES = {
+    "claude": ("claude",),
+    "command": ("command", "c4ai"),
+    "deepseek": ("deepseek",),
+    "gemini": ("gemini", "palm"),
+    "gemma": ("gemma",),
+    "glm": ("glm", "chatglm"),
+    "gpt": ("gpt", "chatgpt", "davinci", "o1", "o3", "o4"),
+    "grok": ("grok",),
+    "kimi": ("kimi", "moonshot"),
+    "llama": ("llama", "codellama"),
+    "mistral": ("mistral", "mixtral", "ministral", "codestral", "magistral"),
+    "nova": ("nova",),
+    "phi": ("phi",),
+    "qwen": ("qwen", "qwq"),
+}
+_OF_WORD = {word: family for family, words in _WORDS_OF_FAMILIES.items() for word in words}
+_FAMILY_WORD = re.compile(rf"(?<![a-z0-9])({'|'.join(sorted(_OF_WORD, key=len, reverse=True))})(?![a-z])")
+
+
+def model_family(model: str) -> str | None:
+    """The family of a model: `gpt` for `openai/gpt-5.2`; None if the name has no word that is known.
+
+    Of several words the first counts: `deepseek-r1-distill-llama-70b` is `deepseek`. A provider's name before the last
+    slash says nothing of the model.
+    """
+    found = _FAMILY_WORD.search(model.rpartition("/")[2].lower())
+    return None if found is None else _OF_WORD[found[1]]

@@ -290,7 +290,7 @@ from jury_views.evaluation_models import JurorEvaluation as JurorEvaluation
 from jury_views.evaluation_models import QuotationSpan as QuotationSpan
 from jury_views.evaluation_models import QuotedEvidence as QuotedEvidence
 from jury_views.evaluation_models import ScenarioResult as ScenarioResult
-from jury_views.live.live_events import LiveEvent as LiveEvent
+from jury_views.live_events import LiveEvent as LiveEvent
 from jury_views.result_models import Abstention as Abstention
 from jury_views.result_models import CollaborativeEvaluationResult as CollaborativeEvaluationResult
 from jury_views.result_models import CollaborativeJuryResult as CollaborativeJuryResult

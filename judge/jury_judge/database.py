@@ -1,17 +1,15 @@
 """`Database`: the schema of a store, its lists, and debates that are set aside in it."""
 
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from functools import partial
 from typing import NamedTuple, TypeVar
 
 from jury_judge.blocking import BlockingWork
-from jury_judge.stores.stores import lend_writer
+from jury_judge.stores.stores import WRITER_WAIT, lend_writer
 from jury_store.event_store import EventStore
 
 T = TypeVar("T")
-
-_WRITER_WAIT = 20.0
-"""Seconds to wait for another process that writes to a SQLite store."""
 
 Changed = Callable[[str, bool], None]
 """Takes the id of a debate, and whether anything had to be done."""
@@ -51,7 +49,7 @@ class Database(BlockingWork):
 
     async def check(self) -> list[str]:
         """The differences between the database and the declared schema, its triggers too, one line each."""
-        from jury_migrations.comparison import check
+        from jury_migrations.upgrading import check
 
         return await self._blocking(check, self.store_url)
 
@@ -82,11 +80,8 @@ class Database(BlockingWork):
         await self._blocking(self._write, "db", _each(debate_ids, partial(release, by=by), changed))
 
     def _write(self, run: str, writing: Callable[[EventStore], T]) -> T:
-        store = lend_writer(self.store_url, run=run, wait=_WRITER_WAIT)
-        try:
+        with closing(lend_writer(self.store_url, run=run, wait=WRITER_WAIT)) as store:
             return writing(store)
-        finally:
-            store.close()
 
 
 def _each(

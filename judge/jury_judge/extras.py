@@ -31,11 +31,6 @@ def check_mcp(what: str) -> None:
     _check(what, MCP, "mcp")
 
 
-def check_mlflow(what: str) -> None:
-    """Refuse what needs MLflow, which is no extra: it would bind the versions of much else."""
-    check_package(what, "mlflow")
-
-
 def check_package(what: str, name: str) -> None:
     """Refuse what needs a package that is no extra of ours, likewise; `name` is that of the module and to install."""
     if not _is_there(name):

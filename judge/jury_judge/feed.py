@@ -36,7 +36,7 @@ from jury_replay.intact import intact_histories
 from jury_store.errors import StoreClosed, StoreError
 from jury_store.event_store import EventStore
 from jury_views.debate_fold import Texts
-from jury_views.live.live_events import START, Encoding, Point, chunk_point, pieces
+from jury_views.live_events import START, Encoding, Point, chunk_point, pieces
 
 T = TypeVar("T")
 

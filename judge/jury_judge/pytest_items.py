@@ -16,7 +16,6 @@ from jury_replay.cassettes.writing import cassettes_in
 from jury_replay.errors import CassetteError
 from jury_replay.regression import Regressed, RegressionStatus, accept, regress
 from jury_views.gate_view import GateInWords
-from jury_views.reports.gate_reports import lines
 
 
 class CorpusCollector:
@@ -143,7 +142,7 @@ class GateItem(pytest.Item):
 
         said: list[str] = []
         found = gate_report(self.asked, said.append)
-        self.add_report_section("call", "jury gate", "\n".join(lines(found)))  # a test that passes has no other text
+        self.add_report_section("call", "jury gate", "\n".join(found.lines))  # a test that passes has no other text
         self.user_properties += [("note", note) for note in (*said, *found.notes)]
         if found.outcome != "pass":
             raise GateNotPassed(found)
@@ -154,7 +153,7 @@ class GateItem(pytest.Item):
             found = excinfo.value.found
             undecided = found.decision == "inconclusive"
             remedy = ["if that may pass: the same command with --jury-gate-inconclusive pass"] if undecided else []
-            return "\n".join([*lines(found), *remedy])
+            return "\n".join([*found.lines, *remedy])
         return str(excinfo.value) if isinstance(excinfo.value, JuryError) else super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:

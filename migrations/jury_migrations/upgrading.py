@@ -1,4 +1,4 @@
-"""Upgrading a store's schema to the newest revision, and reading its current revision."""
+"""Upgrading a store's schema to the newest revision; its current one, and how it differs from the declared one."""
 
 import logging
 import os
@@ -13,15 +13,22 @@ from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import URL, Connection, Engine, inspect
 
-from jury_migrations.schema_differences import schema_differences
 from jury_store import listing, search_index
 from jury_store.committed_events import CommittedEvents, OpenDebates
 from jury_store.dialects import DIALECTS
 from jury_store.errors import DamagedFile, NotAStore, StoreBeforeRelease, StoreMissing, StoreTooNew, StoreUnreachable
-from jury_store.opening import connection_errors, database_path, parse_store_url, redacted_url
+from jury_store.opening import (
+    connection_errors,
+    database_path,
+    has_store,
+    is_before_release,
+    parse_store_url,
+    redacted_url,
+    revision_fault,
+    stored_revision,
+)
 from jury_store.postgres import postgres_engine
 from jury_store.schema import REVISION, metadata
-from jury_store.schema_statements import has_store, is_before_release, revision_fault, stored_revision
 from jury_store.sqlite import SqliteLock, create_database_file, sqlite_engine
 
 
@@ -117,6 +124,20 @@ def current(url: str) -> str | None:
         return None
 
 
+def check(url: str) -> list[str]:
+    """The differences between the store at `url` and the declared schema, one line each.
+
+    Raises:
+        StoreMissing, StoreUnreachable, UnsupportedStore: there is no store, or it cannot be reached.
+    """
+    from jury_migrations.schema_differences import schema_differences  # noqa: PLC0415  (slow to import)
+
+    with connected(url) as connection:
+        found = stored_revision(connection)
+        revision = [] if found == REVISION else [f"the revision is {found or 'none'}, not {REVISION}"]
+        return [*revision, *schema_differences(connection)]
+
+
 def _check_ownership(connection: Connection, name: str) -> None:
     """Refuse another application's database: on SQLite any with tables, on PostgreSQL one with a store's tables."""
     tables = set(inspect(connection).get_table_names())
@@ -159,6 +180,8 @@ def _correct_revision(connection: Connection, name: str) -> None:
     """Set a revision right that cannot be true, where the tables are as this version declares them."""
     if not has_store(connection) or (fault := revision_fault(connection)) is None:
         return
+    from jury_migrations.schema_differences import schema_differences  # noqa: PLC0415  (few stores need it)
+
     if differences := list(schema_differences(connection)):
         raise DamagedFile(
             f"{name}: {fault}, and the tables are not those of {REVISION} ({differences[0]}): the database was "

@@ -47,7 +47,7 @@ def reopen(
 ) -> DebateOpened:
     """The opening event that `rules` make of the recorded case, panel, role prompts and secret.
 
-    The case keeps its recorded reference: an earlier version may have written it in another form.
+    The case keeps its recorded reference: how its text was written is no matter of rules.
 
     Args:
         prompts: the prompts version; None: the recorded one.

@@ -90,14 +90,6 @@ class _RequestAnswer(_StrictMessage):
     failed: str | None
 
 
-# A request is a file in the folder `FILE.requests` beside the database, locked by the process that asks for as long as
-# it waits. The writer takes it by deleting its name, which succeeds once, appends what it says, and writes the results
-# behind the request into the same file, which both have open. So nothing has to be cleaned up after an answer, a
-# request whose process died is dropped, and one that was not taken can be withdrawn: `AppendTaker` is the
-# writer's side.
-#
-# A request is what its process decided, under the version of the stream that it read: an append as every other. It is
-# accepted from the user of the writer or the owner of the database only, who may write to the file itself.
 def requests_folder(database: Path) -> Path:
     """The folder beside a SQLite file."""
     return database.with_name(database.name + ".requests")
@@ -295,15 +287,14 @@ class AppendTaker:
 
     def take(self) -> int:
         """Look once; returns how many requests were answered."""
-        names = self._waiting()
-        return sum(self._answered(self._folder / name) for name in names[:_AT_ONCE])
-
-    def _waiting(self) -> list[str]:
+        paths: list[Path] = []
         with suppress(OSError):
             if not others_can_write(self._folder, self._owners):
-                with os.scandir(self._folder) as found:
-                    return sorted(one.name for one in found if one.name.endswith(SUFFIX))
-        return []
+                paths = sorted(self._folder.glob(f"*{SUFFIX}"))
+        answered = 0
+        for path in paths[:_AT_ONCE]:
+            answered += self._answered(path)
+        return answered
 
     def _answered(self, path: Path) -> bool:
         try:

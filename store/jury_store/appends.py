@@ -118,16 +118,8 @@ class AppendPlan:
         self._admitted: dict[tuple[str, str], StoredEvent] = {}
         self._new_parts: dict[tuple[str, Digest], bytes] = {}
 
-    def admit(self, request: Append) -> Appended | StoreError:
-        """The result of `request`; its rows are in the plan unless it is refused."""
-        try:
-            return self._admit(request)
-        except AppendRefused as refusal:
-            return refusal
-        except UnicodeEncodeError as error:
-            return InvalidAppend(f"{request.stream!r}: an id is not valid Unicode: {error}")
-
-    def _admit(self, request: Append) -> Appended:
+    def admit(self, request: Append) -> Appended:
+        """The result of `request`, whose rows are in the plan then; raises `AppendRefused`."""
         _check(request)
         stream, epoch = request.stream, request.epoch
         head = self.heads.get(stream) or self._before.get(stream, NEW_STREAM)
@@ -212,22 +204,22 @@ class AppendPlan:
             self.heads[stream] = Head(version, epoch, previous)
         if repeated:
             parts = _needed_parts(request, fresh)
-        if parts:
-            self._add_parts(stream_debate(stream), parts)
-        return version
-
-    def _add_parts(self, debate_id: str, parts: list[Part]) -> None:
+        debate_id = stream_debate(stream) if parts else ""
         for digest, salt, content in parts:
             key = (debate_id, digest)
             if key in self._new_parts or (self._lookup is not None and self._lookup.has_part(*key)):
                 continue
             self._new_parts[key] = content
             self.parts.append(PartRow(debate_id, digest, salt, content))
+        return version
 
 
 def first_refusal(results: AppendResults) -> StoreError | None:
     """The first error among the results of an atomic group; None where no request was refused."""
-    return next((result for result in results if isinstance(result, StoreError)), None)
+    for result in results:
+        if isinstance(result, StoreError):
+            return result
+    return None
 
 
 def _check(request: Append) -> None:
@@ -340,7 +332,14 @@ def _attempt(
     if lookup is not None and not dialect.one_writer and not lookup.streams <= heads.keys():
         raise NeedsLookup  # another writer began the stream after the heads were read
     plan = AppendPlan(heads, lookup)
-    results = [plan.admit(request) for request in requests]
+    results: AppendResults = []
+    for request in requests:
+        try:
+            results.append(plan.admit(request))
+        except AppendRefused as refused:
+            results.append(refused)
+        except UnicodeEncodeError as error:
+            results.append(InvalidAppend(f"{request.stream!r}: an id is not valid Unicode: {error}"))
     if atomic and (refusal := first_refusal(results)) is not None:
         return _Written([refusal] * len(results), [], [])
     return _Written(results, _write_plan(cursor, dialect, plan, heads), plan.parts)
@@ -355,22 +354,20 @@ def _write_plan(cursor: DriverCursor, dialect: Dialect, plan: AppendPlan, before
         # The last lock: its owner is the next to commit, so positions appear in commit order.
         first = the_counter(cursor.rows(dialect.lock_position), POSITION) + 1
         rows = [StoredEvent(position, *event[1:]) for position, event in enumerate(plan.events, first)]
-        _insert_all(cursor, dialect.insert_event, rows)
+        if cursor.execute_many(dialect.insert_event, rows) != len(rows):
+            raise NeedsLookup
         cursor.execute(dialect.set_position, (rows[-1].position,))
     # After the events, which the triggers compare with. Existing heads are locked, and new ones have no other writer,
     # because this one has the counter locked.
-    new_heads = [(*head, stream) for stream, head in plan.heads.items() if stream not in before]
-    if new_heads:
-        _insert_all(cursor, dialect.insert_head, new_heads)
-    old_heads = [(*head, stream) for stream, head in plan.heads.items() if stream in before]
+    new_heads: list[tuple[Any, ...]] = []
+    old_heads: list[tuple[Any, ...]] = []
+    for stream, head in plan.heads.items():
+        (old_heads if stream in before else new_heads).append((*head, stream))
+    if new_heads and cursor.execute_many(dialect.insert_head, new_heads) != len(new_heads):
+        raise NeedsLookup
     if old_heads:
         cursor.execute_many(dialect.update_head, old_heads)
     return rows
-
-
-def _insert_all(cursor: DriverCursor, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-    if cursor.execute_many(statement, rows) != len(rows):
-        raise NeedsLookup
 
 
 class _SqlLookup(LogLookup):

@@ -5,7 +5,7 @@ The lists can be rebuilt (`EventStore.rebuild`), but users look at them first.
 All functions work in the transaction of the connection.
 
 SQLite stores any value in any column, and a process that can write the file can drop a key. PostgreSQL enforces
-column types. Differences in the declarations of tables are found by `jury_migrations.comparison`.
+column types. Differences in the declarations of tables are found by `jury_migrations.upgrading.check`.
 """
 
 from collections import Counter, defaultdict

@@ -98,11 +98,20 @@ class CommittedEvents:
         """Keep what a transaction has stored: events in order of position, and those texts that can be searched for."""
         if not events:
             return
-        if self._commits and events[0].position != self._last + 1:
-            self._clear()
-        kept = _searchable(requests, parts) if self._texts else {}
-        size = sum([len(event.body) for event in events]) + sum([len(part.content) for part in kept.values()])
-        size += _OVERHEAD_BYTES * (len(events) + len(kept))
+        if self._commits and events[0].position != self._commits[-1].events[-1].position + 1:
+            self._commits.clear()
+            self._bytes = 0
+        size, wanted = 0, set[Digest]()
+        for request in requests:
+            for event in request.events:
+                size += len(event.body) + _OVERHEAD_BYTES
+                if self._texts and event.type in SEARCHABLE:
+                    wanted.update([part.digest for part in event.parts])
+        kept: dict[tuple[str, Digest], Part] = {}
+        for row in parts if wanted else ():
+            if row.digest in wanted:
+                kept[row.debate_id, row.digest] = Part(*row[1:])
+                size += len(row.content) + _OVERHEAD_BYTES
         self._commits.append(_Commit(events, kept, size))
         self._bytes += size
         while self._bytes > MOST_BYTES:
@@ -110,7 +119,10 @@ class CommittedEvents:
 
     def after(self, position: int, limit: int) -> list[StoredEvent] | None:
         """The next events after a position, at most `limit`; None: they must be read."""
-        if not self._commits or not self._first - 1 <= position < self._last:
+        if not self._commits:
+            return None
+        first, last = self._commits[0].events[0].position, self._commits[-1].events[-1].position
+        if not first - 1 <= position < last:
             return None
         found: list[StoredEvent] = []
         for commit in self._commits:
@@ -142,31 +154,8 @@ class CommittedEvents:
         while self._commits and self._commits[0].events[-1].position <= until:
             self._drop_oldest()
 
-    @property
-    def _first(self) -> int:
-        return self._commits[0].events[0].position
-
-    @property
-    def _last(self) -> int:
-        return self._commits[-1].events[-1].position
-
     def _drop_oldest(self) -> None:
         self._bytes -= self._commits.popleft().size
-
-    def _clear(self) -> None:
-        self._commits.clear()
-        self._bytes = 0
-
-
-def _searchable(requests: Iterable[Append], parts: Iterable[PartRow]) -> dict[tuple[str, Digest], Part]:
-    wanted = {
-        part.digest
-        for request in requests
-        for event in request.events
-        if event.type in SEARCHABLE
-        for part in event.parts
-    }
-    return {(row.debate_id, row.digest): Part(*row[1:]) for row in parts if row.digest in wanted} if wanted else {}
 
 
 def events_after(

@@ -4,19 +4,18 @@ A commit costs one disk flush whatever its size, and as much CPU as a dozen even
 """
 
 import logging
+import math
 import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from itertools import groupby
-from operator import attrgetter
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from jury_events.ids import debate_stream, stream_debate
 from jury_store.appends import first_refusal
-from jury_store.errors import StoreClosed, StoreError
-from jury_store.event_store import Append, Appended, AppendResults, EventStore
+from jury_store.errors import StoreClosed
+from jury_store.event_store import Append, AppendResults, EventStore
 
 SHARE = 1 / 32
 """Of the time since the last commit of a stream, for which its next append may wait."""
@@ -32,15 +31,14 @@ MOST_STREAMS = 4_000
 
 
 class WaitingCommit(NamedTuple):
-    """Requests of one submission, with their size in bytes; `resolve` takes their results, `fail` an error.
+    """Requests of one submission, with their size in bytes; `answer` gets their results, or an error.
 
     `atomic`: all of them are stored, or none; they are alone in their transaction.
     """
 
     requests: Sequence[Append]
     size: int
-    resolve: Callable[[AppendResults], None]
-    fail: Callable[[BaseException], None]
+    answer: "Future[AppendResults]"
     atomic: bool = False
 
 
@@ -54,7 +52,8 @@ class CommitQueue:
     debate, which opens it, does not wait; the first one of its calls counts from the last commit of the debate. Where
     one that need not wait arrives, or 32 requests wait, all leave: a writer that has enough to do never waits.
 
-    Several requests of one submission wait as long as the most impatient of them whose stream is known.
+    Several requests of one submission wait as long as the most impatient of them whose stream is known. An atomic one
+    leaves alone.
 
     Args:
         max_group: the most requests that leave together (a larger submission leaves alone).
@@ -62,35 +61,46 @@ class CommitQueue:
 
     def __init__(self, max_group: int) -> None:
         self._max_group = max_group
-        self._waiting: deque[tuple[WaitingCommit, float]] = deque()
+        self._waiting: deque[WaitingCommit] = deque()
         self._requests = 0
         self._stored: OrderedDict[str, float] = OrderedDict()
         self.bytes = 0
         """Of all submissions that wait."""
+        self.leaves_at = math.inf
+        """The moment at which the next group leaves; long past where enough wait. Nothing waits: never."""
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def put(self, one: WaitingCommit, now: float) -> None:
         """Add a submission; `now` in seconds, as everywhere here."""
-        self._waiting.append((one, now + self._patience(one.requests, now)))
+        latest: float | None = None
+        for request in one.requests:
+            last = self._stored.get(request.stream)
+            if last is None:
+                last = self._stored.get(debate_stream(stream_debate(request.stream)))
+            if last is not None and (latest is None or last > latest):
+                latest = last
+        patience = 0.0 if latest is None else min(SHARE * (now - latest), MOST_SECONDS)
+        self._waiting.append(one)
         self._requests += len(one.requests)
         self.bytes += one.size
-
-    def leaves_at(self) -> float:
-        """The moment at which the next group leaves; long past where enough wait. There must be a submission."""
-        return 0.0 if self._requests >= ENOUGH else min(until for _, until in self._waiting)
+        self.leaves_at = 0.0 if self._requests >= ENOUGH else min(self.leaves_at, now + patience)
 
     def take(self) -> list[WaitingCommit]:
-        """The next group."""
+        """The next group, which fits into a transaction; what is left then leaves at once."""
         group: list[WaitingCommit] = []
         count = 0
-        while self._waiting and (not group or count + len(self._waiting[0][0].requests) <= self._max_group):
-            one, _ = self._waiting.popleft()
-            group.append(one)
+        while self._waiting:
+            one = self._waiting[0]
+            if group and (one.atomic or group[0].atomic or count + len(one.requests) > self._max_group):
+                break
+            group.append(self._waiting.popleft())
             count += len(one.requests)
             self.bytes -= one.size
         self._requests -= count
+        if not self._waiting:
+            self.leaves_at = math.inf
         return group
 
     def stored(self, group: Sequence[WaitingCommit], now: float) -> None:
@@ -101,16 +111,6 @@ class CommitQueue:
                 self._stored.move_to_end(request.stream)
         while len(self._stored) > MOST_STREAMS:
             self._stored.popitem(last=False)
-
-    def _patience(self, requests: Sequence[Append], now: float) -> float:
-        latest: float | None = None
-        for request in requests:
-            last = self._stored.get(request.stream)
-            if last is None:
-                last = self._stored.get(debate_stream(stream_debate(request.stream)))
-            if last is not None and (latest is None or last > latest):
-                latest = last
-        return 0.0 if latest is None else min(SHARE * (now - latest), MOST_SECONDS)
 
 
 _log = logging.getLogger(__name__)
@@ -167,36 +167,29 @@ class GroupCommitter:
         self._thread = threading.Thread(target=self._work, name="jury-group-commit", daemon=True)
         self._thread.start()
 
-    def submit(self, request: Append) -> "Future[Appended]":
-        """Append one request. The future has its result, or the error of its refusal or of the database.
-
-        Blocks while more than `max_waiting_bytes` wait.
-        """
-        future: Future[Appended] = Future()
-
-        def resolve(results: AppendResults) -> None:
-            (result,) = results
-            if isinstance(result, StoreError):
-                _settle(future, future.set_exception, result)
-            else:
-                _settle(future, future.set_result, result)
-
-        self._put([request], resolve, lambda error: _settle(future, future.set_exception, error))
-        return future
-
-    def submit_many(self, requests: Sequence[Append], *, atomic: bool = False) -> "Future[AppendResults]":
+    def submit(self, requests: Sequence[Append], *, atomic: bool = False) -> "Future[AppendResults]":
         """Append several requests in one transaction; the results contain refusals, in order.
+
+        The future has an error where the database failed. Blocks while more than `max_waiting_bytes` wait.
 
         `atomic`: all are stored, or none, as of `EventStore.append`.
         """
-        future: Future[AppendResults] = Future()
-        self._put(
-            list(requests),
-            lambda results: _settle(future, future.set_result, results),
-            lambda error: _settle(future, future.set_exception, error),
-            atomic=atomic,
-        )
-        return future
+        size = 0
+        for request in requests:
+            size += request.size + _OVERHEAD_BYTES * (1 + len(request.events))
+        waiting = WaitingCommit(requests, size, Future(), atomic)
+        with self._changed:
+            # A request larger than the bound is accepted when no other waits.
+            while not self._closing and self._queue.bytes and self._queue.bytes + size > self._max_bytes:
+                self._changed.wait()
+            if self._closing:
+                raise StoreClosed("the writer of this store was closed; nothing of this append was stored")
+            before = self._queue.leaves_at
+            self._queue.put(waiting, time.monotonic())
+            # Else the writer wakes up in time for this one too.
+            if self._queue.leaves_at < before:
+                self._changed.notify_all()
+        return waiting.answer
 
     def close(self) -> None:
         """Store waiting appends, update the lists, end the thread; twice is allowed."""
@@ -211,29 +204,6 @@ class GroupCommitter:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _put(
-        self,
-        requests: Sequence[Append],
-        resolve: Callable[[AppendResults], None],
-        fail: Callable[[BaseException], None],
-        *,
-        atomic: bool = False,
-    ) -> None:
-        size = 0
-        for request in requests:
-            size += request.size + _OVERHEAD_BYTES * (1 + len(request.events))
-        with self._changed:
-            # A request larger than the bound is accepted when no other waits.
-            while not self._closing and self._queue.bytes and self._queue.bytes + size > self._max_bytes:
-                self._changed.wait()
-            if self._closing:
-                raise StoreClosed("the writer of this store was closed; nothing of this append was stored")
-            before = self._queue.leaves_at() if self._queue else None
-            self._queue.put(WaitingCommit(requests, size, resolve, fail, atomic), time.monotonic())
-            # Else the writer wakes up in time for this one too.
-            if before is None or self._queue.leaves_at() < before:
-                self._changed.notify_all()
-
     def _work(self) -> None:
         while True:
             with self._changed:
@@ -244,9 +214,7 @@ class GroupCommitter:
                     self._changed.notify_all()
                 closing = self._closing
             if group:
-                for atomic, together in groupby(group, key=attrgetter("atomic")):
-                    for part in [[one] for one in together] if atomic else [list(together)]:
-                        self._commit(part, atomic=atomic)
+                self._commit(group)
                 now = time.monotonic()
                 self._due = now + PROJECT_EVERY_SECONDS if self._due is None else self._due
                 self._index_due = now + INDEX_EVERY_SECONDS if self._index_due is None else self._index_due
@@ -263,26 +231,27 @@ class GroupCommitter:
         if self._closing:
             return 0.0
         if self._queue:
-            return self._queue.leaves_at() - time.monotonic()
+            return self._queue.leaves_at - time.monotonic()
         due = min(filter(None, (self._due, self._index_due)), default=None)
         return None if due is None else due - time.monotonic()
 
-    def _commit(self, group: list[WaitingCommit], *, atomic: bool) -> None:
+    def _commit(self, group: list[WaitingCommit]) -> None:
         requests = [request for one in group for request in one.requests]
+        atomic = group[0].atomic
         began = time.perf_counter()
         try:
             results = self._store.append(requests, atomic=True) if atomic else self._store.append(requests)
         except Exception as error:  # noqa: BLE001  (the waiting writers get it; the thread must survive)
             for one in group:
-                one.fail(error)
+                _settle(one.answer, error)
             return
         with self._changed:
             self._queue.stored(group, time.monotonic())
         if not atomic or first_refusal(results) is None:
-            self._on_commit(sum(len(request.events) for request in requests), time.perf_counter() - began)
+            self._on_commit(sum([len(request.events) for request in requests]), time.perf_counter() - began)
         start = 0
         for one in group:
-            one.resolve(results[start : start + len(one.requests)])
+            _settle(one.answer, results[start : start + len(one.requests)])
             start += len(one.requests)
 
     def _project(self) -> None:
@@ -315,7 +284,11 @@ class GroupCommitter:
             self._index()
 
 
-def _settle(future: "Future[Any]", settle: Callable[[Any], None], value: Any) -> None:
+def _settle(answer: "Future[AppendResults]", results: AppendResults | Exception) -> None:
     """A cancelled future gets no result; its append is stored all the same."""
-    if future.set_running_or_notify_cancel():
-        settle(value)
+    if not answer.set_running_or_notify_cancel():
+        return
+    if isinstance(results, Exception):
+        answer.set_exception(results)
+    else:
+        answer.set_result(results)

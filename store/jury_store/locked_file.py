@@ -32,8 +32,10 @@ class LockedFile:
             OSError: it cannot be written.
         """
         for _ in range(_TRIES):
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with suppress(FileNotFoundError):  # the folder was removed by a process that left it empty
+            # A process that left the folder empty may remove it at any time: between the two looks of `mkdir` too.
+            with suppress(FileExistsError):
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):
                 descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
                 if _locked(descriptor) and _is_at(descriptor, path):
                     locked = cls(path, descriptor)

@@ -1,5 +1,6 @@
-"""Opening a store by URL, with an error message for each way in which that fails."""
+"""Opening a store by URL, with an error message for each way in which that fails, and the revision that it has."""
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
-from sqlalchemy import URL, Engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, event, inspect, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from jury_store.append_requests import AppendTaker
@@ -24,8 +25,7 @@ from jury_store.errors import (
     UnsupportedStore,
 )
 from jury_store.postgres import WRITER_ROLE, DatabaseUser, database_user, postgres_engine
-from jury_store.schema import REVISION
-from jury_store.schema_statements import has_store, is_before_release, revision_fault, stored_revision
+from jury_store.schema import REVISION, SEARCH_SHADOWS, metadata
 from jury_store.sql_store import SqlEventStore
 from jury_store.sqlite import SqliteLock, check_database_file, sqlite_engine
 
@@ -91,10 +91,10 @@ def database_path(url: URL) -> Path:
 @contextmanager
 def connection_errors(url: URL) -> Iterator[None]:
     """Convert driver errors of a connection to `url`; messages contain no secret of the URL."""
-    name = redacted_url(url)
     try:
         yield
     except DBAPIError as error:
+        name = redacted_url(url)
         detail = _without_secrets(first_line(error), url)
         if isinstance(error.orig, sqlite3.DatabaseError) and "not a database" in detail:
             raise NotAStore(
@@ -153,21 +153,19 @@ def _check_size(url: URL, engine: Engine, path: Path) -> None:
     """Refuse a file of another length than its header says: SQLite itself does not notice that the file is longer."""
     wal = path.with_name(f"{path.name}-wal")
 
-    def differs() -> bool:
+    for _ in range(3):  # between the two figures a writer may have extended the file
         with suppress(FileNotFoundError):
             if wal.stat().st_size:
-                return False  # the last pages may be there
+                return  # the last pages may be there
         with connection_errors(url), engine.connect() as connection:
             pages: int = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
             size: int = connection.exec_driver_sql("PRAGMA page_size").scalar_one()
-        return pages > 0 and pages * size != path.stat().st_size
-
-    # Between the two figures a writer may have extended the file.
-    if differs() and differs() and differs():
-        raise DamagedFile(
-            f"{redacted_url(url)}: the file has another length than its header says: it was cut or altered; restore a "
-            "backup"
-        )
+        if not pages or pages * size == path.stat().st_size:
+            return
+    raise DamagedFile(
+        f"{redacted_url(url)}: the file has another length than its header says: it was cut or altered; restore a "
+        "backup"
+    )
 
 
 def _checkpoint_wal(path: Path) -> None:
@@ -242,3 +240,53 @@ def _check_revision(url: URL, engine: Engine) -> None:
         raise StoreTooNew(
             f"{name} has the schema {found}, this version of Jury Judge supports up to {REVISION}; upgrade jury-judge"
         )
+
+
+_FORM = re.compile("log_[0-9]{4}")
+_BEFORE_RELEASE = re.compile("[0-9]{4}")
+
+
+def stored_revision(connection: Connection) -> str | None:
+    """The revision, of any form; None where it is not one text."""
+    if not connection.dialect.has_table(connection, "alembic_version"):
+        return None
+    rows = connection.exec_driver_sql("SELECT version_num FROM alembic_version").all()
+    found = rows[0][0] if len(rows) == 1 else None
+    return found if isinstance(found, str) else None
+
+
+def is_before_release(revision: str | None) -> bool:
+    """Whether a program wrote it that was never released: its logs have another mark."""
+    return revision is not None and _BEFORE_RELEASE.fullmatch(revision) is not None
+
+
+def has_store(connection: Connection) -> bool:
+    """Whether the database has the tables of a store, of the first revision or later."""
+    return {"events", "streams", "parts"} <= set(inspect(connection).get_table_names())
+
+
+def revision_fault(connection: Connection) -> str | None:
+    """Why the revision of a store cannot be true: it was altered. None: it can be true.
+
+    An older revision is a fault where the database has all tables and columns of today.
+    """
+    found = stored_revision(connection)
+    if found is None:
+        return "its table alembic_version does not name one revision"
+    if not _FORM.fullmatch(found):
+        return f"its table alembic_version names {found[:40]!r}, which is no revision"
+    if found < REVISION and _is_of_today(connection):
+        return f"its table alembic_version names {found}, and its tables are those of {REVISION}"
+    return None
+
+
+def _is_of_today(connection: Connection) -> bool:
+    inspector = inspect(connection)
+    if not metadata.tables.keys() <= set(inspector.get_table_names()) - SEARCH_SHADOWS:
+        return False
+    for table in metadata.sorted_tables:
+        columns = {column["name"] for column in inspector.get_columns(table.name)}
+        indexes = {index["name"] for index in inspector.get_indexes(table.name)}
+        if columns != set(table.columns.keys()) or not {index.name for index in table.indexes} <= indexes:
+            return False
+    return True

@@ -1,4 +1,4 @@
-"""The statements that make the schema with its triggers, and the revision that a database has.
+"""The statements that make the schema with its triggers.
 
 Heads and counters follow from the events: they can only be set to values that match the events. An append therefore
 inserts the events first.
@@ -9,16 +9,14 @@ session_replication_role = replica skips others. Its functions search the schema
 tables last: otherwise a temporary table `events` would hide the log.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from sqlalchemy import Connection, inspect
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from jury_store.committed_events import LISTS, SEARCH
-from jury_store.schema import EPOCH, POSITION, REVISION, SEARCH_INDEX, SEARCH_SHADOWS, metadata
+from jury_store.schema import EPOCH, POSITION, SEARCH_INDEX, metadata
 
 # ruff: noqa: S608  (the statements are built from constants)
 
@@ -151,9 +149,6 @@ POSTGRES_TRIGGERS: dict[str, PostgresTrigger] = {
 }
 
 
-# ruff: noqa: S608  (the statements are built from constants)
-
-
 Database = Literal["sqlite", "postgresql"]
 
 _DIALECTS = {"sqlite": sqlite.dialect(), "postgresql": postgresql.dialect()}  # type: ignore[no-untyped-call]
@@ -197,53 +192,3 @@ def _postgres_guards() -> Iterator[str]:
     yield "ALTER TABLE parts ALTER COLUMN content SET STATISTICS 0"
     yield "ALTER TABLE search_texts ALTER COLUMN terms SET STATISTICS 0"
     yield "ALTER INDEX search_index ALTER COLUMN 1 SET STATISTICS 0"
-
-
-_FORM = re.compile("log_[0-9]{4}")
-_BEFORE_RELEASE = re.compile("[0-9]{4}")
-
-
-def stored_revision(connection: Connection) -> str | None:
-    """The revision, of any form; None where it is not one text."""
-    if not connection.dialect.has_table(connection, "alembic_version"):
-        return None
-    rows = connection.exec_driver_sql("SELECT version_num FROM alembic_version").all()
-    found = rows[0][0] if len(rows) == 1 else None
-    return found if isinstance(found, str) else None
-
-
-def is_before_release(revision: str | None) -> bool:
-    """Whether a program wrote it that was never released: its logs have another mark."""
-    return revision is not None and _BEFORE_RELEASE.fullmatch(revision) is not None
-
-
-def has_store(connection: Connection) -> bool:
-    """Whether the database has the tables of a store, of the first revision or later."""
-    return {"events", "streams", "parts"} <= set(inspect(connection).get_table_names())
-
-
-def revision_fault(connection: Connection) -> str | None:
-    """Why the revision of a store cannot be true: it was altered. None: it can be true.
-
-    An older revision is a fault where the database has all tables and columns of today.
-    """
-    found = stored_revision(connection)
-    if found is None:
-        return "its table alembic_version does not name one revision"
-    if not _FORM.fullmatch(found):
-        return f"its table alembic_version names {found[:40]!r}, which is no revision"
-    if found < REVISION and _is_of_today(connection):
-        return f"its table alembic_version names {found}, and its tables are those of {REVISION}"
-    return None
-
-
-def _is_of_today(connection: Connection) -> bool:
-    inspector = inspect(connection)
-    if not metadata.tables.keys() <= set(inspector.get_table_names()) - SEARCH_SHADOWS:
-        return False
-    for table in metadata.sorted_tables:
-        columns = {column["name"] for column in inspector.get_columns(table.name)}
-        indexes = {index["name"] for index in inspector.get_indexes(table.name)}
-        if columns != set(table.columns.keys()) or not {index.name for index in table.indexes} <= indexes:
-            return False
-    return True

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine, bindparam, select
 from sqlalchemy.exc import DataError, DBAPIError, StatementError
@@ -22,7 +22,7 @@ from jury_events.ids import (
     stream_debate,
 )
 from jury_events.parts import Digest, Part, whole
-from jury_store import audit_queries, event_rows, listing, seal_rows, search_index
+from jury_store import audit_queries, listing, seal_rows, search_index
 from jury_store.appends import AtomicExtras, delete_texts, write
 from jury_store.cached_calls import CachedCalls
 from jury_store.committed_events import SEARCH, CommittedEvents, OpenDebates
@@ -37,14 +37,15 @@ from jury_store.errors import (
     StoreDamaged,
     StoreFailed,
 )
-from jury_store.event_rows import RowTypes, by_stream, read_events
+from jury_store.event_rows import DriverCursor, RowTypes, by_stream, last_position, read_events, the_counter
 from jury_store.event_store import Append, AppendResults, EventStore, Inventory, ListFault
 from jury_store.list_order import NEWEST, PageCursor, SortOrder
 from jury_store.postgres import ERASER_ROLE, DatabaseUser, right_faults
-from jury_store.schema import metadata
+from jury_store.schema import EPOCH, metadata
 from jury_store.scrubbing import scrub
 from jury_store.seals.seal import Attestation, Seal
 
+_P = ParamSpec("_P")
 _T = TypeVar("_T")
 _CATCH_UP = 5000
 _CHUNK = 500
@@ -81,6 +82,7 @@ class SqlEventStore(EventStore):
         self._reader = reader
         self._writer = writer
         self.user = user
+        self._eraser = user.eraser if user else None
         self._on_close = on_close
         self.before_close: Callable[[], None] = lambda: None
         self._dialect = DIALECTS[reader.dialect.name]
@@ -134,7 +136,7 @@ class SqlEventStore(EventStore):
 
     def next_epoch(self) -> int:
         with self._writing() as connection, connection.begin():
-            return event_rows.next_epoch(connection, self._dialect)
+            return the_counter(DriverCursor(connection).rows(self._dialect.next_epoch), EPOCH)
 
     def heads(self, streams: Collection[str]) -> dict[str, Head]:
         with self._reading() as connection:
@@ -160,7 +162,7 @@ class SqlEventStore(EventStore):
 
     def last_position(self) -> int:
         with self._reading() as connection:
-            return event_rows.last_position(connection, self._dialect)
+            return last_position(connection, self._dialect)
 
     def parts(self, debate_id: str, digests: Collection[Digest] | None = None) -> dict[Digest, Part]:
         wanted = None if digests is None else list(dict.fromkeys(digests))
@@ -193,9 +195,7 @@ class SqlEventStore(EventStore):
         return dict(found)
 
     def debate_ids(self, after: str = "", limit: int = 1000) -> list[str]:
-        return self._read_for_audit(
-            lambda connection: audit_queries.debate_ids(connection, self._dialect, after, limit)
-        )
+        return self._read_for_audit(audit_queries.debate_ids, self._dialect, after, limit)
 
     def batch_ids(self, run_id: str | None = None) -> list[str]:
         start = BATCHES_PREFIX if run_id is None else batch_stream(batch_id(run_id, ""))
@@ -205,33 +205,30 @@ class SqlEventStore(EventStore):
             return sorted(stream_debate(row[0]) for row in rows if isinstance(row[0], str))
 
     def run_ids(self) -> list[str]:
-        return self._read_for_audit(lambda connection: audit_queries.ids_of(connection, RUN_PREFIX))
+        return self._read_for_audit(audit_queries.ids_of, RUN_PREFIX)
 
     def drift_ids(self) -> list[str]:
-        return self._read_for_audit(lambda connection: audit_queries.ids_of(connection, DRIFT_PREFIX))
+        return self._read_for_audit(audit_queries.ids_of, DRIFT_PREFIX)
 
     def histories(self, debate_ids: Sequence[str]) -> list[DebateHistory]:
-        return self._read_for_audit(lambda connection: audit_queries.histories(connection, self._dialect, debate_ids))
+        return self._read_for_audit(audit_queries.histories, self._dialect, debate_ids)
 
     def inventory(self) -> Inventory:
         return self._read_for_audit(audit_queries.inventory)
 
     def list_faults(self, histories: Sequence[DebateHistory] | None = None) -> list[ListFault]:
-        def compare(connection: Connection) -> list[ListFault]:
-            if histories is None:
-                return audit_queries.global_faults(connection, self._dialect)
-            return audit_queries.debate_faults(connection, self._dialect, histories)
-
-        return self._read_for_audit(compare)
+        if histories is None:
+            return self._read_for_audit(audit_queries.global_faults, self._dialect)
+        return self._read_for_audit(audit_queries.debate_faults, self._dialect, histories)
 
     def hashes(self, after: int = 0, limit: int = 10_000) -> list[tuple[int, bytes]]:
-        return self._read_for_audit(lambda connection: seal_rows.hashes(connection, self._dialect, after, limit))
+        return self._read_for_audit(seal_rows.hashes, self._dialect, after, limit)
 
     def seals(self) -> list[Seal]:
-        return self._read_for_audit(lambda connection: seal_rows.seals(connection, self._dialect))
+        return self._read_for_audit(seal_rows.seals, self._dialect)
 
     def latest_seal(self) -> Seal | None:
-        return self._read_for_audit(lambda connection: seal_rows.latest_seal(connection, self._dialect))
+        return self._read_for_audit(seal_rows.latest_seal, self._dialect)
 
     def store_seal(self, seal: Seal) -> bool:
         with self._writing() as connection, connection.begin():
@@ -250,7 +247,7 @@ class SqlEventStore(EventStore):
             return seal_rows.store_attestation(connection, self._dialect, attestation)
 
     def origins(self, debate_ids: Collection[str]) -> dict[str, bytes]:
-        return self._read_for_audit(lambda connection: seal_rows.origins(connection, self._dialect, debate_ids))
+        return self._read_for_audit(seal_rows.origins, self._dialect, debate_ids)
 
     def require_eraser(self) -> None:
         if self._writer is not None and self.user is not None and self.user.eraser is None:
@@ -363,10 +360,6 @@ class SqlEventStore(EventStore):
                     return total
                 total += done
 
-    @property
-    def _eraser(self) -> str | None:
-        return self.user.eraser if self.user else None
-
     def close(self) -> None:
         self.before_close()
         with self._write_lock:
@@ -399,7 +392,7 @@ class SqlEventStore(EventStore):
         with self._write_lock:
             if self._closed:
                 raise StoreClosed(f"{self.name} was closed; open it again")
-            with self._failures():
+            try:
                 connection = self._kept_connection or self._writer.connect()
                 self._kept_connection = None
                 try:
@@ -413,19 +406,30 @@ class SqlEventStore(EventStore):
                     self._kept_connection = connection
                 else:
                     connection.close()  # so that the next one is tested before its use
+            except DBAPIError as error:
+                if isinstance(error, DataError):
+                    raise
+                raise self._failure(error) from error
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
         if self._closed:
             raise StoreClosed(f"{self.name} was closed; open it again")
-        with self._failures(), self._reader.connect() as connection, connection.begin():
-            yield connection
+        try:
+            with self._reader.connect() as connection, connection.begin():
+                yield connection
+        except DBAPIError as error:
+            if isinstance(error, DataError):
+                raise
+            raise self._failure(error) from error
 
-    def _read_for_audit(self, read: Callable[[Connection], _T]) -> _T:
+    def _read_for_audit(
+        self, read: Callable[Concatenate[Connection, _P], _T], *args: _P.args, **kwargs: _P.kwargs
+    ) -> _T:
         """Read for verification: text that is not UTF-8 has replacement characters, so that its row can be named."""
         try:
             with self._reading() as connection:
-                return read(connection)
+                return read(connection, *args, **kwargs)
         except StoreDamaged as damage:
             if _NOT_UTF8 not in str(damage):
                 raise
@@ -433,31 +437,24 @@ class SqlEventStore(EventStore):
             driver: Any = connection.connection.driver_connection
             driver.text_factory = lambda text: text.decode("utf-8", "replace")
             try:
-                return read(connection)
+                return read(connection, *args, **kwargs)
             finally:
                 driver.text_factory = str
 
-    @contextmanager
-    def _failures(self) -> Iterator[None]:
-        try:
-            yield
-        except DataError:
-            raise
-        except DBAPIError as error:
-            if _NOT_UTF8 in str(error):
-                # SQLite stores any bytes in a text column.
-                raise StoreDamaged(
-                    f"{self.name}: {ascii(first_line(error))[1:-1][:200]}: the database was altered; run jury verify "
-                    "--all"
-                ) from error
-            if (disk_error := describe_disk_error(error, self.name)) is not None:
-                raise StoreFailed(f"{disk_error}, then try again. Nothing of this was stored") from error
-            if (damage := describe_damage(error, self.name)) is not None:
-                raise StoreDamaged(damage) from error
-            raise StoreFailed(
-                f"{self.name}: {first_line(error)}. Nothing of this was stored; make the database available, then "
-                "try again"
-            ) from error
+    def _failure(self, error: DBAPIError) -> Exception:
+        """What an error of the driver means."""
+        if _NOT_UTF8 in str(error):
+            # SQLite stores any bytes in a text column.
+            return StoreDamaged(
+                f"{self.name}: {ascii(first_line(error))[1:-1][:200]}: the database was altered; run jury verify --all"
+            )
+        if (disk_error := describe_disk_error(error, self.name)) is not None:
+            return StoreFailed(f"{disk_error}, then try again. Nothing of this was stored")
+        if (damage := describe_damage(error, self.name)) is not None:
+            return StoreDamaged(damage)
+        return StoreFailed(
+            f"{self.name}: {first_line(error)}. Nothing of this was stored; make the database available, then try again"
+        )
 
 
 _NOT_UTF8 = "Could not decode to UTF-8"

@@ -102,7 +102,7 @@ async def test_a_juror_that_cannot_come_back_gives_its_problem_to_every_step_the
 
 async def test_only_a_juror_that_was_sent_a_text_of_a_debate_is_told_its_end() -> None:
     async with a_client() as harness:
-        harness.client.unsent("d1", ["a"])
+        harness.client.unsent("d1", ["a"], str.encode)
         harness.client.release("d2")
         harness.client.release("d1")
         await until(lambda: harness.juror.batches)

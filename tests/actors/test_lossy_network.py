@@ -110,7 +110,7 @@ class LossyNetwork:
     def ask(self, debate: str) -> None:
         self.requested[debate] += 1
         request = a_request()
-        texts = dict.fromkeys(self.client.unsent(debate, TEXTS), b"x")
+        texts = self.client.unsent(debate, TEXTS, str.encode)
         self.client.request(request._replace(assignment=request.assignment._replace(debate_id=debate), texts=texts))
 
     def replace(self, *, reachable: bool) -> None:

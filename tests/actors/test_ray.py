@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors import ClusterLost, ClusterUnreachable, Finished, ray_runtime
+from jury_actors import ClusterLost, ClusterUnreachable, Finished, place_of, ray_runtime
+from jury_judge import Jury, RuntimeSettings
 from jury_providers import NO_FAULTS, Script
 from jury_replay import verify
 from jury_store import EventStore, Sealer, SealKey, StoreFailed, StoreMissing
@@ -95,6 +96,40 @@ async def test_debates_survive_the_kill_of_any_process(
     assert killed == "ClerkActor" or resumed(run)
 
 
+def open_debates(run: Run, place: int) -> int:
+    """How many debates of a coordinator have begun and not ended."""
+    events = (run.event_ids(debate) for debate in run.cases if place_of(debate, 2) == place)
+    return sum("opened" in ids and "completed" not in ids for ids in events)
+
+
+@pytest.mark.full
+async def test_a_killed_coordinator_is_replaced_and_goes_on_with_its_own_debates(
+    sqlite_url: str, reader: EventStore, tmp_path: Path
+) -> None:
+    here = Run(KeptStore(), debates=12, case=a_case_with_records, **TWO_SEATS)
+    await here.execute()
+    run = Run(reader, debates=12, case=a_case_with_records, **TWO_SEATS)
+    held = tmp_path / "held"
+    held.touch()
+    script = CountedScript(latency=0.15, seed=3, calls=str(tmp_path / "calls"), held=str(held))
+    said: list[str] = []
+    async with ray_runtime.ray_runtime(run.plan(script, url=sqlite_url, coordinators=2), say=said.append) as runtime:
+        running = asyncio.create_task(run.execute_in(runtime))
+        await comes(lambda: running.done() or all(open_debates(run, place) >= 3 for place in (0, 1)))
+        os.kill(actor_process("CoordinatorActor"), signal.SIGKILL)
+        held.unlink()
+        found = await running
+    counts = served(tmp_path / "calls")
+
+    assert completed(found.values())
+    assert verify(reader).ok
+    assert [verdict(here, debate) for debate in here.cases] == [verdict(run, debate) for debate in run.cases]
+    assert not [broken for debate in run.cases for broken in broken_promises(reader, debate, counts[debate])]
+    assert {0, 1} == {place_of(debate, 2) for debate in run.cases}
+    assert 1 == len({place_of(debate, 2) for debate in resumed(run)})
+    assert ["a coordinator's process was lost; another takes its place and goes on with its debates"] == said
+
+
 @pytest.mark.full
 @pytest.mark.kill
 @pytest.mark.long
@@ -113,6 +148,24 @@ async def test_a_juror_that_dies_of_every_call_ends_the_run_and_does_not_flood_t
     assert 2 == len([line for line in event_bodies if line.startswith("the process of juror one was lost; ")])
     deaths = len((tmp_path / "deaths").read_text().splitlines())
     assert len([one for one in run.event_ids("d0") if "resumed/" in one]) <= deaths
+
+
+async def test_cases_are_judged_with_callbacks_cancelled_and_resumed_on_ray(sqlite_url: str) -> None:
+    events: list[str] = []
+    row = {"question": "Refund order 17.", "response": "Refunded."}
+    async with Jury("independent", store=sqlite_url, runtime=RuntimeSettings(ray=True), environ={}) as jury:
+        one, other = await asyncio.gather(
+            jury.evaluate(row, on_event=lambda event: events.append(event["type"])), jury.evaluate(row, run_id="r")
+        )
+        left = asyncio.create_task(jury.evaluate(row, debate_id="left"))
+        await anext(jury.events("left"))
+        left.cancel()
+        await asyncio.gather(left, return_exceptions=True)
+        again = await jury.evaluate(row, debate_id="left")
+
+        assert verify(jury.store).ok
+    assert ["completed"] * 3 == [one.status, other.status, again.status]
+    assert "evaluation_completed" == events[-1]
 
 
 @pytest.mark.full

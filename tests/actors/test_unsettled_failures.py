@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from jury_actors import (
-    AssumedFailures,
     Backoff,
     Halted,
     Juror,
@@ -214,11 +213,12 @@ MINUTES = 60 * 1_000_000
 
 
 def test_what_is_not_understood_is_taken_for_what_loses_nothing() -> None:
-    assumed = AssumedFailures()
+    halts = ProviderHalts()
     said: list[CallOutcome] = []
 
     def read(reply: ModelReply, length: int = 100, debate: str = "d1", now: int = 0, *, answered: bool = True) -> None:
-        read = assumed.read(reply, MODEL, length=length, debate_id=debate, now=now, answered=answered)
+        halts.calls_of(MODEL).answered = answered
+        read = halts.taken_for(reply, MODEL, length=length, debate_id=debate, now=now)
         assert read.understood == (read.outcome == reply.outcome and reply.understood)
         said.append(read.outcome)
 

@@ -13,8 +13,7 @@ import jury_providers.batches.google_batches
 import jury_providers.batches.openai_batches
 import jury_providers.sdk.anthropic_messages
 import jury_providers.sdk.openai_sdk
-import jury_web.app
-import jury_web.pages.routing
+import jury_web.pages.pages
 import jury_web.serving
 
 __all__ = ["anthropic", "jury_actors", "jury_judge", "jury_providers", "jury_web", "openai", "psycopg"]

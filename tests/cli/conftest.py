@@ -1,5 +1,6 @@
 """The command in a new folder, and a folder where three cases were judged."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -37,3 +38,10 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
 
     assert outcome.code == 0
     return jury
+
+
+@pytest.fixture
+def own(judged: CommandLine, tmp_path: Path) -> CommandLine:
+    """A copy of that folder, to change."""
+    shutil.copytree(judged.folder, tmp_path, dirs_exist_ok=True)
+    return CommandLine(tmp_path)

@@ -123,12 +123,10 @@ def test_a_cost_cannot_be_bounded_where_a_price_is_unknown(jury, cases):
 PRICE = '[[price]]\nmodels = ["openai/gpt-unheard-of"]\ninput = 1\noutput = 2\n'
 
 
-@pytest.mark.parametrize("how", ["flag", "variable"])
-def test_a_price_of_ones_own_makes_it_known(jury, cases, how):
+def test_a_price_of_ones_own_makes_it_known(jury, cases):
     (jury.folder / "own.toml").write_text(PRICE)
-    flag = ("--prices", "own.toml") if how == "flag" else ()
-    env = {"JURY_PRICES": "own.toml"} if how == "variable" else {}
-    estimate = jury.run(cases, "--dry-run", "--json", "--judge-model", "openai/gpt-unheard-of", *flag, env=env)
+    env = {"JURY_PRICES": "own.toml"}
+    estimate = jury.run(cases, "--dry-run", "--json", "--judge-model", "openai/gpt-unheard-of", env=env)
 
     assert estimate.code == 0
     assert [] == estimate.json["prices_missing"]

@@ -91,22 +91,6 @@ def test_the_prompt_of_a_seat_is_shown_whole_and_as_it_is_sent(jury: CommandLine
     assert re.search(rf"^{SIGN_PATTERN} What is new\?$", marked, re.MULTILINE)
 
 
-def test_unknown_labels_are_refused_with_all_that_were_seen(jury: CommandLine) -> None:
-    rows = [
-        {"id": n, "question": "q", "response": "a", "label": label} for n, label in enumerate(["no", "maybe", "no"])
-    ]
-    path = jury.write("labels.jsonl", *rows)
-
-    outcome = jury.run(path)
-
-    assert outcome.code == 2
-    assert (
-        "label: 'no' is not understood; say in which direction: --map label:yes=safe_pass,no=unsafe_fail "
-        in outcome.err
-    )
-    assert "labels: 'no' 2, 'maybe' 1" in outcome.err
-
-
 def test_a_run_lists_what_jurors_are_not_shown_before_it_begins_and_keeps_it(jury: CommandLine, mixed: str) -> None:
     outcome = jury.run(mixed, "--run", "r", "--panel", "independent", "--verbose", "--jsonl")
 
@@ -160,23 +144,3 @@ def test_what_cannot_be_read_is_left_out_and_listed(jury: CommandLine) -> None:
         ]
     assert [line.split()[3] for line in judged.out.splitlines()[::2]] == ["c0", "c1", "c2", "v", "z"]
     assert again.out == judged.out
-
-
-def test_requests_and_answers_of_a_batch_are_judged_together(jury: CommandLine) -> None:
-    asked = [
-        {"custom_id": name, "body": {"messages": [{"role": "user", "content": f"Refund order {name}."}]}}
-        for name in "ab"
-    ]
-    answered = [
-        {"custom_id": name, "response": {"body": {"choices": [{"message": {"role": "assistant", "content": "Done."}}]}}}
-        for name in "ba"
-    ]
-    files = (jury.write("answers.jsonl", *answered), jury.write("requests.jsonl", *asked))
-
-    first, again = (jury("run", *files, "--run", "batch", "--in-process") for _ in range(2))
-
-    assert (0, 0) == (first.code, again.code)
-    assert "2 debates judged" in first.out + first.err
-    judged = json.loads(jury("list", "--run", "batch", "--json").out)
-
-    assert {"a", "b"} == {one["case_id"] for one in judged}

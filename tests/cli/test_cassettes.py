@@ -1,6 +1,5 @@
 """`jury export` and `jury import`: debates leave a store as files and come into another one, whole or not at all."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -9,13 +8,6 @@ from jury_store import Sealer, SealKey, open_store
 from support.command_line import CommandLine
 
 SUFFIX = ".cassette.jsonl"
-
-
-@pytest.fixture
-def own(judged: CommandLine, tmp_path: Path) -> CommandLine:
-    """A copy of the judged folder, to change."""
-    shutil.copytree(judged.folder, tmp_path, dirs_exist_ok=True)
-    return CommandLine(tmp_path)
 
 
 @pytest.fixture

@@ -24,7 +24,9 @@ def test_a_cassette_is_shown_and_verified_without_a_store(judged: CommandLine) -
 
 def test_a_debate_is_found_by_its_case_and_a_misspelt_id_is_named(judged: CommandLine) -> None:
     by_case = judged("show", "leak")
+    of_run, of_none = judged("show", "leak", "--run", "r1"), judged("show", "leak", "--run", "r9")
     misspelt = judged("show", "r1~leek")
 
-    assert by_case.out == judged("show", "r1~leak").out
+    assert by_case.out == of_run.out == judged("show", "r1~leak").out
+    assert (2, True) == (of_none.code, "case 'leak' in the run r9; `jury list --run r9` lists" in of_none.err)
     assert (2, True) == (misspelt.code, "did you mean r1~leak?" in misspelt.err)

@@ -250,24 +250,25 @@ def test_a_stopped_check_goes_on_with_its_pairs_and_a_cancelled_one_says_nothing
     assert "abandoned" in drift(anchored, "show", "d").out
 
 
-@pytest.mark.parametrize(
-    ("event", "change", "shown"),
-    [("check_ended", ('"verdict":"none"', '"verdict":"judge"'), 5), ("draws_judged", ('"pppp"', '"pfpp"'), 0)],
-)
-def test_a_decision_or_a_vote_that_was_computed_anew_is_found(
-    anchored: CommandLine, event: str, change: tuple[str, str], shown: int
-) -> None:
+def test_a_decision_or_a_vote_that_was_computed_anew_is_found(anchored: CommandLine, tmp_path: Path) -> None:
     """The vote is of a draw that no check used: the decisions still follow, and the debates say it."""
     with jurors():
         drift(anchored, "check", "d")
-    before = anchored("verify", "--all", "--deep").code
-    with unguarded(anchored.folder / "jury.db") as connection:
-        _rewrite(connection, event, *change)
-    found = anchored("verify", "--all", "--deep")
+    altered = {
+        "check_ended": ('"verdict":"none"', '"verdict":"judge"', 5),
+        "draws_judged": ('"pppp"', '"pfpp"', 0),
+    }
 
-    assert (0, 5) == (before, found.code)
-    assert [True] == [line.startswith("drift/d, event ") for line in found.out.splitlines() if "drift/" in line]
-    assert shown == drift(anchored, "show", "d").code
+    assert 0 == anchored("verify", "--all", "--deep").code
+    for event, (old, new, shown) in altered.items():
+        other = CommandLine(copytree(anchored.folder, tmp_path / event))
+        with unguarded(other.folder / "jury.db") as connection:
+            _rewrite(connection, event, old, new)
+        found = other("verify", "--all", "--deep")
+
+        assert 5 == found.code
+        assert [True] == [line.startswith("drift/d, event ") for line in found.out.splitlines() if "drift/" in line]
+        assert shown == drift(other, "show", "d").code
 
 
 def test_pages_http_metrics_and_messages_say_what_a_check_found(anchored: CommandLine) -> None:
@@ -373,21 +374,20 @@ def _rewrite_file(file: Path, old: str, new: str) -> None:
     file.write_bytes(canonical_json(first) + b"\n" + body)
 
 
-@pytest.mark.parametrize(
-    "words", ["resume r", "run anchors.jsonl --run r --panel independent", "gate spring --true {}"]
-)
-def test_who_judges_or_decides_by_a_panel_without_a_check_is_refused(anchored: CommandLine, words: str) -> None:
+def test_who_judges_or_decides_by_a_panel_without_a_check_is_refused(anchored: CommandLine) -> None:
+    calls = [
+        (*words.split(), "--require-drift-check", "7d")
+        for words in ("resume r", "run anchors.jsonl --run r --panel independent", "gate spring --true {}")
+    ]
     with jurors():
         anchored.run("anchors.jsonl", "--run", "r", "--panel", "independent", "--max-calls", "6")
-        refused = anchored(*words.split(), *REQUIRED)
+        refused = [anchored(*call) for call in calls]
         drift(anchored, "check", "d")
-        allowed = anchored(*words.split(), *REQUIRED)
+        allowed = [anchored(*call) for call in calls]
 
-    assert (2, True) == (refused.code, "--require-drift-check: no drift check of this panel" in refused.err)
-    assert "require-drift-check" not in allowed.err
-
-
-REQUIRED = ("--require-drift-check", "7d")
+    said = "--require-drift-check: no drift check of this panel"
+    assert [(2, True)] * 3 == [(one.code, said in one.err) for one in refused]
+    assert [] == [one.err for one in allowed if "require-drift-check" in one.err]
 
 
 async def test_a_jury_and_a_server_refuse_a_panel_without_a_check(anchored: CommandLine) -> None:

@@ -1,23 +1,11 @@
 """`jury erase`: texts go for good and on record; nothing of them is left in any file of the store."""
 
-import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import pytest
-
-from support.command_line import CommandLine
-
 BY = ("--by", "dpo@example.com", "--reason", "request 17")
 CANARY = b"hunter2"
-
-
-@pytest.fixture
-def own(judged: CommandLine, tmp_path: Path) -> CommandLine:
-    """A copy of the judged folder, to change."""
-    shutil.copytree(judged.folder, tmp_path, dirs_exist_ok=True)
-    return CommandLine(tmp_path)
 
 
 def found(folder: Path, needle: bytes = CANARY) -> list[str]:

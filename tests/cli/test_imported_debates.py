@@ -12,7 +12,7 @@ KEY = SealKey("example.com/jury", bytes(32))
 SUFFIX = ".cassette.jsonl"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def origin(judged: CommandLine, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The cassettes of run r1, under a seal by `KEY`, and without one in the folder `bare`."""
     folder = tmp_path_factory.mktemp("origin")

@@ -17,7 +17,7 @@ from support.scraped import counts, counts_of_log, samples
 from support.served import line, started, url_in
 from support.waiting import eventually
 
-CASES = [{"case_id": f"c{number}", "question": "Refund order 17.", "response": "Refunded."} for number in range(4)]
+CASES = [{"case_id": f"c{number}", "question": "Refund order 17.", "response": "Refunded."} for number in range(2)]
 
 
 @pytest.mark.full
@@ -38,7 +38,7 @@ def test_a_run_serves_its_metrics_while_it_lasts(jury: CommandLine) -> None:
         eventually(scraped)
         process.communicate()
     store = open_store(f"sqlite:///{jury.folder / 'jury.db'}", write=False)
-    at_end = counts_of_log(store, [f"r1~c{number}" for number in range(4)])
+    at_end = counts_of_log(store, [f"r1~c{number}" for number in range(2)])
     store.close()
     calls = [samples(text).get(("jury_calls_total", ("simulated", "juror", "answered")), 0.0) for text in seen]
 
@@ -62,12 +62,13 @@ def test_lines_are_json_with_the_ids_of_what_they_concern(jury: CommandLine) -> 
     assert 0 == outcome.code
     assert {"time", "level", "event", "message", "process", "pid", "logger"} <= set.intersection(*map(set, lines))
     assert all(re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{6}Z", one["time"]) for one in lines)
+    assert not {"call_answered", "committed"} & {one["event"] for one in lines}, "of the level debug"
     completed = [one for one in lines if one["event"] == "debate_completed"]
-    assert [f"r1~c{number}" for number in range(4)] == sorted(one["debate"] for one in completed)
+    assert [f"r1~c{number}" for number in range(2)] == sorted(one["debate"] for one in completed)
     assert {"r1"} == {one["run"] for one in completed}
     [started_line, ended] = [one for one in lines if one["event"] in {"run_started", "run_ended"}]
-    assert (4, "r1", "info") == (started_line["debates"], started_line["run"], started_line["level"])
-    assert (4, 0, False) == (ended["judged"], ended["unfinished"], ended["interrupted"])
+    assert (2, "r1", "info") == (started_line["debates"], started_line["run"], started_line["level"])
+    assert (2, 0, False) == (ended["judged"], ended["unfinished"], ended["interrupted"])
 
 
 def test_text_is_the_default_and_the_results_on_stdout_are_the_same(jury: CommandLine) -> None:
@@ -86,13 +87,11 @@ def test_the_level_decides_which_lines_are_written(jury: CommandLine) -> None:
     cases = jury.write("cases.jsonl", *CASES)
     events = {
         level: {one["event"] for one in objects(outcome.err)}
-        for level in ("debug", "info", "error")
+        for level in ("debug", "error")
         if (outcome := jury.run(cases, "--run", level, "--log-format", "json", "--log-level", level)).code == 0
     }
 
     assert {"call_answered", "committed", "debate_begun"} <= events["debug"]
-    assert "debate_begun" in events["info"]
-    assert not {"call_answered", "committed"} & events["info"]
     assert set() == events["error"]
 
 
@@ -170,5 +169,5 @@ def test_a_run_sends_traces_where_the_standard_variables_say(
     roots = [span for span in receiver.spans if not span.parent]
 
     assert 0 == outcome.code
-    assert [f"r1~c{number}" for number in range(4)] == sorted(span.attributes["jury.debate.id"] for span in roots)
+    assert [f"r1~c{number}" for number in range(2)] == sorted(span.attributes["jury.debate.id"] for span in roots)
     assert {"a jury"} == {span.service for span in roots}

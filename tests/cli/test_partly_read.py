@@ -17,9 +17,10 @@ STEP = "I list the folder and read on. " * 30
 FAULTS = ("--simulate", "blocked=0.2")
 
 
-@pytest.fixture
-def judged(jury: CommandLine) -> Outcome:
-    """Three cases of four parts: in some debates the call about one part is blocked."""
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[CommandLine, Outcome]:
+    """Three cases of four parts: in some debates the call about one part is blocked. For reading only."""
+    jury = CommandLine(tmp_path_factory.mktemp("parts"))
     (jury.folder / "p.yaml").write_text(PANEL)
     steps = [{"role": "assistant", "content": f"Step {step}. {STEP}"} for step in range(12)]
     cases = [
@@ -27,10 +28,12 @@ def judged(jury: CommandLine) -> Outcome:
     ]
     path = jury.write("long.jsonl", *cases)
     reports = ("--junit", "j.xml", "--markdown", "s.md")
-    return jury.run(path, "--run", "r1", "--panel", "p.yaml", *FAULTS, "--jsonl", "--fail-if", "partly_read", *reports)
+    options = ("--run", "r1", "--panel", "p.yaml", *FAULTS, "--jsonl", "--fail-if", "partly_read", *reports)
+    return jury, jury.run(path, *options)
 
 
-def test_a_run_says_so_fails_where_asked_and_reports_it(jury: CommandLine, judged: Outcome) -> None:
+def test_a_run_says_so_fails_where_asked_and_reports_it(ran: tuple[CommandLine, Outcome]) -> None:
+    jury, judged = ran
     lines = {line["case_id"]: line for line in judged.lines}
     lost = {name: line["partly_read"] for name, line in lines.items() if line["partly_read"]}
     properties = {
@@ -53,7 +56,8 @@ def test_a_run_says_so_fails_where_asked_and_reports_it(jury: CommandLine, judge
     assert len(lost) == (jury.folder / "s.md").read_text().count("parts not read by a&#58; ")
 
 
-def test_lists_name_the_parts_and_choose_by_them(jury: CommandLine, judged: Outcome) -> None:
+def test_lists_name_the_parts_and_choose_by_them(ran: tuple[CommandLine, Outcome]) -> None:
+    jury, judged = ran
     lost = {line["debate_id"]: line["partly_read"] for line in judged.lines if line["partly_read"]}
     rows = jury("list", "--json").json
     chosen = {answer: jury("list", "--json", "--partly-read", answer).json for answer in ("yes", "no")}

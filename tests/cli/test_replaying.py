@@ -29,7 +29,7 @@ main()
 """
 
 
-@pytest.fixture(scope="module", params=[30, pytest.param(1000, marks=pytest.mark.long)])
+@pytest.fixture(scope="module", params=[10, pytest.param(1000, marks=pytest.mark.long)])
 def debates(request: pytest.FixtureRequest) -> int:
     """How many debates are recorded."""
     number: int = request.param

@@ -1,20 +1,11 @@
 """`jury rescore`: recorded debates under other settings, on stdout, in a file, by exit code."""
 
 import json
-import shutil
 
 import pyarrow.parquet as pq
 import pytest
 
-from support.command_line import CommandLine
 from support.unguarded import unguarded
-
-
-@pytest.fixture
-def copy(judged: CommandLine, tmp_path) -> CommandLine:
-    shutil.copytree(judged.folder, tmp_path, dirs_exist_ok=True)
-    return CommandLine(tmp_path)
-
 
 MEDIAN = ("--set", "method=median", "--set", "bands=100/99")
 
@@ -56,13 +47,13 @@ def test_a_flip_may_fail_a_build(judged, setting, code):
     assert code == judged("rescore", "--all", "--fail-on-flip", *setting).code
 
 
-def test_a_debate_that_does_not_decode_is_named_and_the_others_go_on(copy):
-    with unguarded(copy.folder / "jury.db") as connection:
+def test_a_debate_that_does_not_decode_is_named_and_the_others_go_on(own):
+    with unguarded(own.folder / "jury.db") as connection:
         connection.execute("UPDATE events SET body = x'7b7d' WHERE stream = 'debate/r1~leak' AND version = 3")
     for mode in ((), ("--recount",)):
-        outcome = copy("rescore", "--all", "--jsonl", "--set", "quorum=1", *mode)
+        outcome = own("rescore", "--all", "--jsonl", "--set", "quorum=1", *mode)
 
         assert (5, 2) == (outcome.code, len(outcome.lines))
         assert outcome.err.startswith("r1~leak: event 3 of debate/r1~leak (juror_evaluated) does not decode")
-    report = copy("rescore", "--all", "--json", "--set", "quorum=1").json
+    report = own("rescore", "--all", "--json", "--set", "quorum=1").json
     assert ["r1~leak"] == [problem["debate_id"] for problem in report["problems"]]

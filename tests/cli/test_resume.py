@@ -14,7 +14,7 @@ from support.unguarded import unguarded
 
 CASES = [
     {"case_id": f"c{n}", "prompt": "Refund order 17.", "response": f"Refunded ({n}).", "metadata": {"level": n % 3}}
-    for n in range(12)
+    for n in range(8)
 ]
 
 
@@ -63,7 +63,7 @@ def test_a_run_whose_files_are_gone_goes_on_from_its_store_to_equal_verdicts(los
 
     outcome = lost("resume", "r", "--jsonl")
 
-    assert (12, True) == (before["listed"], before["waiting"] > 0)
+    assert (8, True) == (before["listed"], before["waiting"] > 0)
     assert before["waiting"] == len(waits)
     assert 0 == outcome.code, outcome.err
     assert [one["case_id"] for one in CASES] == [line["case_id"] for line in outcome.lines]
@@ -75,7 +75,7 @@ def test_a_run_whose_files_are_gone_goes_on_from_its_store_to_equal_verdicts(los
     assert 0 == lost("verify", "--all", "--deep").code
     facts, events = _facts(lost)
     assert facts is not None
-    assert (12, True, 12) == (facts.listed, facts.complete, facts.ended and facts.ended.debates)
+    assert (8, True, 8) == (facts.listed, facts.complete, facts.ended and facts.ended.debates)
     assert ["run_opened", "cases_listed"] == [one.type for one in events[:2]]
     assert ["list_completed", "run_ended"] == [
         one.type for one in events if one.type not in {"run_opened", "cases_listed"}
@@ -155,7 +155,7 @@ def test_a_cancelled_run_keeps_what_waits_and_a_person_reopens_it(lost: CommandL
     ]
     assert f"run r was cancelled by ann; {facts.opened.by} goes on with it" in outcome.err
     assert listed["cancelled"] == sum(line["status"] == "cancelled" for line in outcome.lines)
-    assert 12 == len(outcome.lines)
+    assert 8 == len(outcome.lines)
     assert lost("runs", "--json").json[0]["cancelled_by"] is None
 
 
@@ -189,15 +189,15 @@ def test_a_case_without_an_evaluation_is_judged_again_and_its_first_debate_count
         line.split(",")[0].strip('"') for line in (tmp_path / "x/debates.csv").read_text().splitlines()[1:]
     }, exported.err
     assert gone.isdisjoint(ids)
-    assert (12, 12) == tuple(jury("runs", "--json").json[0][name] for name in ("debates", "completed"))
+    assert (8, 8) == tuple(jury("runs", "--json").json[0][name] for name in ("debates", "completed"))
     assert jury("list", "--run", "r", "--totals", "--json").json["calls"] > spent
     assert {*ids} == {line["debate_id"] for line in jury("rescore", "--run", "r", "--set", "quorum=1", "--jsonl").lines}
-    assert "12 debates" in jury("stats", "--run", "r", "--include-simulated").out
+    assert "8 debates" in jury("stats", "--run", "r", "--include-simulated").out
     assert jury("db", "rebuild").code == jury("verify", "--all", "--deep").code == 0
     assert f"{lost[0]}~a2 counts in its place" in jury("show", lost[0]).out
     facts, _ = _facts(jury)
     assert facts is not None
-    assert (12 + len(gone), True) == (facts.listed, facts.complete)
+    assert (8 + len(gone), True) == (facts.listed, facts.complete)
     assert 0 == jury("export", "--run", "r", "-o", "cassettes").code
     other = ("--store", "sqlite:///other.db")
     assert 0 == jury("import", "cassettes", *other).code
@@ -239,7 +239,7 @@ def test_who_asked_before_a_run_was_cancelled_does_not_reopen_it(lost: CommandLi
 
 
 def test_the_cases_of_a_run_are_a_source_for_another_panel(lost: CommandLine) -> None:
-    erased = lost("erase", "--case", "c9", "--by", "ann", "--reason", "asked", "--yes")
+    erased = lost("erase", "--case", "c6", "--by", "ann", "--reason", "asked", "--yes")
 
     whole = lost("run", "run:r", "--run", "new", "--preset", "independent", "--jsonl")
     again = lost("run", "run:r", "--run", "new", "--preset", "independent", "--jsonl")
@@ -247,8 +247,8 @@ def test_the_cases_of_a_run_are_a_source_for_another_panel(lost: CommandLine) ->
     none = lost("run", "run:r", "--run", "none", "--case-id", "x*")
 
     assert (0, 0) == (erased.code, whole.code), whole.err
-    assert [f"c{n}" for n in range(12) if n != 9] == [line["case_id"] for line in whole.lines]
-    assert "1 case left out, whose texts were erased: c9" in whole.err
+    assert [f"c{n}" for n in range(8) if n != 6] == [line["case_id"] for line in whole.lines]
+    assert "1 case left out, whose texts were erased: c6" in whole.err
     assert whole.lines == again.lines
     assert ["c1", "c4"] == [line["case_id"] for line in some.lines]
     assert (2, "no case of run r matches") == (none.code, none.err.partition("jury: ")[2][:24])
@@ -279,8 +279,8 @@ def test_a_list_alone_needs_no_key_and_is_judged_without_its_file(tmp_path: Path
     (run,) = jury("verify", "--all", "--json").json["runs"]
 
     assert (0, "r\n", 0) == (listed.code, listed.out, again.code), listed.err
-    assert "12 debates listed, 12 of them now" in listed.err
-    assert "12 debates listed, 0 of them now" in again.err
+    assert "8 debates listed, 8 of them now" in listed.err
+    assert "8 debates listed, 0 of them now" in again.err
     assert (0, "", "debates that wait are left out") == (waits.code, waits.out, waits.err[:30])
-    assert (12, 12, True) == (run["listed"], run["waiting"], run["complete"])
+    assert (8, 8, True) == (run["listed"], run["waiting"], run["complete"])
     assert "KEY" in jury("resume", "r").err

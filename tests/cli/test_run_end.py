@@ -144,16 +144,10 @@ def test_a_stop_at_once_counts_judged_cases_not_printed_ones():
     ("conditions", "code", "said"),
     [
         (("safe_pass>2",), 1, "fail if safe_pass>2: met: 3 of 3 debates with a verdict (judged share 100.00%)"),
-        (("unsafe_fail>2%",), 0, "fail if unsafe_fail>2%: not met: 0 of 3 debates with a verdict (judged share 0.00%)"),
         (
             ("unsafe_fail", "safe_pass<100%"),
             0,
             "fail if safe_pass<100%: not met: 3 of 3 debates with a verdict (judged share 100.00%)",
-        ),
-        (
-            ("unsafe_fail", "safe_pass>=100%"),
-            1,
-            "fail if unsafe_fail: not met: 0 of 3 debates with a verdict (judged share 0.00%)",
         ),
     ],
 )

@@ -166,6 +166,10 @@ def test_an_option_wins_over_a_variable_and_that_over_a_file(jury: CommandLine, 
 
             # What a variable gives is left to the panel, the store and the prices, which read the variables.
             assert (VALUES[name], None, VALUES[name]) == (alone[name], under[name], over[name])
+    file = jury.write("settings.yaml", {"limit": 2, "max_rounds": 1})
+    both = made_by(jury, RunSettings, "run", "cases.jsonl", "--settings", file, "--limit", "1")
+
+    assert (1, 1) == (both["limit"], both["max_rounds"])
 
 
 def camel(name: str) -> str:

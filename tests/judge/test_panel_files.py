@@ -479,28 +479,25 @@ def test_another_model_does_not_take_over_the_window(
     assert found == [place.window for place in changed.panel.seats_and_judge]
 
 
-@pytest.mark.parametrize(
-    ("written", "found"),
-    [
-        ("", [("note", "; so that cases are compared with it, write window: 20000 at providers.own")]),
-        (
-            ", window: 32000",
-            [("warning", ", fewer than the 32,000 that are assumed; write window: 20000 at providers.own")],
-        ),
-        (", window: 20000", []),
-        (", window: 16000", []),
+SAID_OF_WINDOWS = {
+    "": [("note", "; so that cases are compared with it, write window: 20000 at providers.own")],
+    ", window: 32000": [
+        ("warning", ", fewer than the 32,000 that are assumed; write window: 20000 at providers.own"),
     ],
-)
-async def test_a_window_that_a_server_names_is_said_where_nothing_or_more_was_assumed(
-    load: Load, written: str, found: list[tuple[str, str]]
-) -> None:
-    async with simulation_server(window=20_000) as server:
-        own = f"{{protocol: openai, base_url: '{server.url}/v1'{written}}}"
-        panel = load(f"providers: {{own: {own}}}\nseats: [{{model: own/m}}]\nfinal: {{method: median}}\n")
-        said = [(one.mark, one.line) async for one in probed(panel)]
+    ", window: 20000": [],
+    ", window: 16000": [],
+}
 
+
+async def test_a_window_that_a_server_names_is_said_where_nothing_or_more_was_assumed(load: Load) -> None:
     news = "own/m: its server says that its window is 20,000 tokens"
-    assert [(mark, f"{news}{line}") for mark, line in found] == [one for one in said if "window" in one[1]]
+    async with simulation_server(window=20_000) as server:
+        for written, found in SAID_OF_WINDOWS.items():
+            own = f"{{protocol: openai, base_url: '{server.url}/v1'{written}}}"
+            panel = load(f"providers: {{own: {own}}}\nseats: [{{model: own/m}}]\nfinal: {{method: median}}\n")
+            said = [(one.mark, one.line) async for one in probed(panel)]
+
+            assert [(mark, f"{news}{line}") for mark, line in found] == [one for one in said if "window" in one[1]]
 
 
 PAID_SEATS = """

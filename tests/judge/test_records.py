@@ -1,6 +1,5 @@
 """What Python reads of a store without a panel, and what it is refused; `tests/doors` compares it with other doors."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -95,14 +94,11 @@ READ: dict[str, tuple[Call, Any]] = {
 }
 
 
-def test_debates_are_chosen_counted_and_compared(url: str, subtests: pytest.Subtests) -> None:
-    async def asked(call: Call) -> Any:
-        async with Records(url) as records:
-            return await call(records)
-
-    for name, (call, expected) in READ.items():
-        with subtests.test(name):
-            assert expected == asyncio.run(asked(call))
+async def test_debates_are_chosen_counted_and_compared(url: str, subtests: pytest.Subtests) -> None:
+    async with Records(url) as records:
+        for name, (call, expected) in READ.items():
+            with subtests.test(name):
+                assert expected == await call(records)
 
 
 async def test_runs_and_groups_are_counted_and_a_run_that_is_over_is_watched_in_one_look(url: str) -> None:
@@ -135,12 +131,15 @@ REFUSED: dict[str, Call] = {
 }
 
 
-def test_what_cannot_be_asked_of_records_is_refused(url: str, refusals: RefusalTables) -> None:
-    async def asked(call: Call) -> None:
-        async with Records(url) as records:
-            await call(records)
+async def test_what_cannot_be_asked_of_records_is_refused(url: str, refusals: RefusalTables) -> None:
+    said = {}
+    async with Records(url) as records:
+        for name, call in REFUSED.items():
+            with pytest.raises(JuryError) as refused:
+                await call(records)
+            said[name] = str(refused.value)
 
-    refusals.check("records", REFUSED, lambda call: asyncio.run(asked(call)), JuryError)
+    refusals.compare("records", said)
 
 
 async def test_a_review_is_asked_for_recorded_and_withdrawn_and_a_sample_drawn_once(tmp_path: Path) -> None:
@@ -170,3 +169,20 @@ async def test_a_run_that_is_over_is_complete_and_cancelling_it_changes_nothing(
         (run,) = await records.runs()
 
     assert ((0, 0, None), "complete", 1) == (done, run.state, run.row.completed)
+
+
+async def test_a_debate_is_named_by_its_case_in_a_run_or_in_any(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'jury.db'}"
+    upgrade(url)
+    store = open_store(url, write=True)
+    for run in ("a", "b"):
+        script = DebateScript(f"of-{run}", seed=1)
+        opened = script.opened(case_id="c", run_id=run)
+        store.append([Append(script.stream, (opened, *script.whole()[1:]), 0, 1)])
+    store.close()
+    async with Records(url) as records:
+        named = [await records.named("c", run) for run in ("a", "b", None)]
+        with pytest.raises(JuryError, match="case 'of-a' in the run b"):
+            await records.named("of-a", "b")
+
+    assert [("of-a", 0), ("of-b", 0), ("of-b", 1)] == [tuple(one) for one in named]

@@ -100,7 +100,7 @@ def test_a_report_has_each_case_with_what_it_came_to_and_where_to_look(printed: 
 
 def test_cases_that_were_kept_make_the_same_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where they are in a file, and where a report was made before the last of them."""
-    monkeypatch.setattr("jury_views.reports.tally._IN_MEMORY", 100)
+    monkeypatch.setattr("jury_views.tally._IN_MEMORY", 100)
     with closing(KeptCases()) as kept:
         for one in MIXED:
             kept.append(one)

@@ -245,7 +245,7 @@ def test_a_person_has_one_label_a_case_the_last_one_in_the_words_of_the_votes() 
 
 def test_without_a_review_there_are_no_labels_and_no_agreement(memory: MemoryEventStore) -> None:
     for random_only in (False, True):
-        with pytest.raises(SettingError, match="--labels reviews: this store has no"):
+        with pytest.raises(SettingError, match="labels reviews: this store has no"):
             review_labels(memory, random_only=random_only)
     with pytest.raises(ReviewRefused, match="no debate has a review yet"):
         review_agreement(memory)

@@ -98,7 +98,8 @@ class FailingActors:
 
     async def leave(self, client: str) -> None: ...
 
-    async def record_together(self, batch: Sequence[Append]) -> list[Appended]:
+    async def record(self, batch: Sequence[Append], *, atomic: bool) -> list[Appended]:
+        assert atomic
         return [Appended(one.stream, len(one.events), 0) for one in batch]
 
     async def next_epoch(self) -> int:

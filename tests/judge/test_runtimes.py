@@ -15,6 +15,7 @@ from jury_actors import (
     Finished,
     Job,
     ModelLoad,
+    OpenCall,
     OpenCalls,
     Outbox,
     RunContext,
@@ -165,8 +166,8 @@ def test_a_call_is_as_old_as_the_time_since_it_was_made() -> None:
     calls = OpenCalls(clock=lambda: now)
     model, coordinator = "openai/gpt-5", "one"
     with (
-        calls.call("r~one", "initial/a", model, coordinator) as one,
-        calls.call("r~two", "initial/a", model, coordinator),
+        OpenCall(calls, "r~one", "initial/a", model, coordinator) as one,
+        OpenCall(calls, "r~two", "initial/a", model, coordinator),
     ):
         now = 103.0
         one.depart()

@@ -3,7 +3,7 @@
 import random
 
 from jury_web import text_changes
-from jury_web.pages.transcript_blocks import layout
+from jury_web.pages.case_passages import layout
 from support.each_row import each_row
 
 

@@ -84,23 +84,6 @@ def test_a_run_that_is_interrupted_once_finishes_its_debates_and_can_be_resumed(
 
 
 @pytest.mark.full
-def test_a_run_that_is_interrupted_twice_stops_at_once_and_can_be_resumed(
-    command: Command, undisturbed: Started
-) -> None:
-    running = command.start("--in-process", "--simulate", "latency=30", "--simulate", "sigma=0")
-    running.comes_to(12, command)
-    running.interrupt()
-    eventually(lambda: "Ctrl-C again" in running.stderr)
-    running.interrupt()
-    code = running.ends()
-
-    assert code == 130, running.stderr
-    assert not running.lines
-    assert "Traceback" not in running.stderr
-    goes_on_to_the_same_end(command, undisturbed, "--in-process")
-
-
-@pytest.mark.full
 @pytest.mark.ray
 def test_a_run_on_ray_that_is_interrupted_twice_stops_at_once(command: Command) -> None:
     running = command.start("--ray", "--simulate", "latency=60", "--simulate", "sigma=0")

@@ -153,7 +153,7 @@ def a_run(folder: Path, trouble: Trouble, cases: int, *, concurrency: int, tries
         yield Judged(call, endpoint, f"sqlite:///{folder / 'jury.db'}", cases)
 
 
-LENGTHS = [pytest.param(20, id="20"), pytest.param(182, id="182", marks=pytest.mark.full)]
+LENGTHS = [pytest.param(14, id="14"), pytest.param(182, id="182", marks=pytest.mark.full)]
 
 
 @pytest.mark.parametrize("cases", LENGTHS)

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterable
+from concurrent.futures import Future
 
 import pytest
 
@@ -12,7 +13,7 @@ COMMIT_SECONDS = 0.001
 
 
 def _submission(*streams: str) -> WaitingCommit:
-    return WaitingCommit([Append(stream, ()) for stream in streams], 10, lambda _: None, lambda _: None)
+    return WaitingCommit([Append(stream, ()) for stream in streams], 10, Future())
 
 
 def _streams(group: Iterable[WaitingCommit]) -> list[str]:
@@ -32,7 +33,7 @@ def test_the_first_append_of_a_debate_leaves_at_once() -> None:
 
     queue.put(_submission("debate/d"), 50.0)
 
-    assert queue.leaves_at() == 50.0
+    assert queue.leaves_at == 50.0
 
 
 def test_an_append_waits_for_a_share_of_its_streams_pause() -> None:
@@ -40,7 +41,7 @@ def test_an_append_waits_for_a_share_of_its_streams_pause() -> None:
 
     queue.put(_submission("debate/d"), 10.32)
 
-    assert queue.leaves_at() == pytest.approx(10.32 + 0.32 * SHARE)
+    assert queue.leaves_at == pytest.approx(10.32 + 0.32 * SHARE)
 
 
 def test_no_append_waits_for_longer_than_the_bound() -> None:
@@ -48,7 +49,7 @@ def test_no_append_waits_for_longer_than_the_bound() -> None:
 
     queue.put(_submission("debate/d"), 3600.0)
 
-    assert queue.leaves_at() == pytest.approx(3600.0 + MOST_SECONDS)
+    assert queue.leaves_at == pytest.approx(3600.0 + MOST_SECONDS)
 
 
 def test_the_first_call_of_a_debate_counts_from_its_opening() -> None:
@@ -56,7 +57,7 @@ def test_the_first_call_of_a_debate_counts_from_its_opening() -> None:
 
     queue.put(_submission("calls/d"), 12.0)
 
-    assert queue.leaves_at() == pytest.approx(12.0 + MOST_SECONDS)
+    assert queue.leaves_at == pytest.approx(12.0 + MOST_SECONDS)
 
 
 def test_one_that_need_not_wait_takes_all_along() -> None:
@@ -65,7 +66,7 @@ def test_one_that_need_not_wait_takes_all_along() -> None:
 
     queue.put(_submission("debate/new"), 12.001)
 
-    assert queue.leaves_at() <= 12.001
+    assert queue.leaves_at <= 12.001
     assert _streams(queue.take()) == ["calls/d", "debate/new"]
     assert not queue
 
@@ -75,27 +76,27 @@ def test_a_batch_waits_as_long_as_its_most_impatient_stream() -> None:
 
     queue.put(_submission("calls/d", "calls/e", "debate/new"), 12.0)
 
-    assert queue.leaves_at() == pytest.approx(12.0 + 0.32 * SHARE)
+    assert queue.leaves_at == pytest.approx(12.0 + 0.32 * SHARE)
 
 
 def test_enough_requests_leave_at_once() -> None:
     queue = _queue_after({f"calls/{n}": 0.0 for n in range(ENOUGH)})
     for n in range(ENOUGH - 1):
         queue.put(_submission(f"calls/{n}"), 5.0)
-    before = queue.leaves_at()
+    before = queue.leaves_at
 
     queue.put(_submission(f"calls/{ENOUGH - 1}"), 5.0)
 
     assert before > 5.0
-    assert queue.leaves_at() < 5.0
+    assert queue.leaves_at < 5.0
 
 
 def test_an_appender_that_never_pauses_is_not_held_up() -> None:
     queue, now, waited = CommitQueue(256), 0.0, 0.0
     for _ in range(1000):
         queue.put(_submission("local/import"), now)
-        waited += max(0.0, queue.leaves_at() - now)
-        now = max(now, queue.leaves_at())
+        waited += max(0.0, queue.leaves_at - now)
+        now = max(now, queue.leaves_at)
         queue.stored(queue.take(), now)
         now += COMMIT_SECONDS
 
@@ -109,7 +110,7 @@ def test_answers_that_arrive_apart_share_commits() -> None:
     free, commits, place = 0.0, 0, 0
     arrived: dict[int, float] = {}
     while place < len(arrivals) or queue:
-        leaves = max(free, queue.leaves_at()) if queue else None
+        leaves = max(free, queue.leaves_at) if queue else None
         if place < len(arrivals) and (leaves is None or arrivals[place][0] <= leaves):
             at, stream = arrivals[place]
             one = _submission(stream)
@@ -136,6 +137,18 @@ def test_a_larger_group_than_allowed_leaves_in_parts() -> None:
     assert queue.bytes == 0
 
 
+def test_an_atomic_submission_leaves_alone_and_what_came_after_it_follows_at_once() -> None:
+    queue = _queue_after({"calls/d": 10.0, "calls/e": 10.0})
+    queue.put(_submission("calls/d"), 12.0)
+    queue.put(_submission("run/r", "debate/new")._replace(atomic=True), 12.0)
+    queue.put(_submission("calls/e"), 12.0)
+
+    assert _streams(queue.take()) == ["calls/d"]
+    assert _streams(queue.take()) == ["run/r", "debate/new"]
+    assert queue.leaves_at == 12.0
+    assert _streams(queue.take()) == ["calls/e"]
+
+
 def test_streams_that_were_not_used_for_long_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(group_commit, "MOST_STREAMS", 2)
     queue = _queue_after({"debate/a": 1.0, "debate/b": 1.0})
@@ -144,5 +157,5 @@ def test_streams_that_were_not_used_for_long_are_forgotten(monkeypatch: pytest.M
 
     for name, waits in (("debate/a", True), ("debate/b", False), ("debate/c", True)):
         queue.put(_submission(name), 9.0)
-        assert (queue.leaves_at() > 9.0) is waits
+        assert (queue.leaves_at > 9.0) is waits
         queue.take()

@@ -30,7 +30,7 @@ with GroupCommitter(store) as committer:
     waiting = []
     for number in range(start, start + 100_000):
         script = DebateScript(f"{name}-{number}", seed=number)
-        waiting.append((number, committer.submit(Append(script.stream, script.whole(), 0, epoch))))
+        waiting.append((number, committer.submit([Append(script.stream, script.whole(), 0, epoch)])))
         if len(waiting) > 20:
             number, future = waiting.pop(0)
             future.result()

@@ -10,7 +10,6 @@ from jury_store import (
     Append,
     Appended,
     EventStore,
-    Fenced,
     GroupCommitter,
     MemoryEventStore,
     StoreClosed,
@@ -49,16 +48,16 @@ def _call(name: str, attempt: int = 1, size: int = 2) -> Append:
     return Append(script.calls, (script.exchange(attempt, answer="x" * size),))
 
 
-def _all(futures: Collection["Future[Appended]"]) -> list[Appended]:
-    return [future.result(SECONDS) for future in futures]
+def _all(futures: Collection["Future[list[Appended | StoreError]]"]) -> list[Appended | StoreError]:
+    return [answer for future in futures for answer in future.result(SECONDS)]
 
 
 def test_many_writers_get_their_own_results(store: EventStore) -> None:
     with GroupCommitter(store, max_group=7) as committer:
-        answers: dict[str, list[Appended]] = {}
+        answers: dict[str, list[Appended | StoreError]] = {}
 
         def write(name: str) -> None:
-            answers[name] = _all([committer.submit(_call(name, attempt)) for attempt in range(1, 21)])
+            answers[name] = _all([committer.submit([_call(name, attempt)]) for attempt in range(1, 21)])
 
         threads = [threading.Thread(target=write, args=(f"d{n}",)) for n in range(6)]
         for thread in threads:
@@ -70,24 +69,12 @@ def test_many_writers_get_their_own_results(store: EventStore) -> None:
     assert store.last_position() == 120
 
 
-def test_a_refusal_is_the_exception_of_its_future(store: EventStore) -> None:
-    script = DebateScript("d")
-    with GroupCommitter(store) as committer:
-        bad = committer.submit(Append(script.stream, (script.checked(),), 9, 1))
-        good = committer.submit(Append(script.stream, (script.opened(),), 0, 2))
-        old = committer.submit(Append(script.stream, (script.evaluated(),), 1, 1))
-
-        assert isinstance(bad.exception(SECONDS), WrongVersion)
-        assert good.result(SECONDS).version == 1
-        assert isinstance(old.exception(SECONDS), Fenced)
-
-
 def test_a_batch_has_one_future_with_its_refusals_among_the_results(store: EventStore) -> None:
     script = DebateScript("d")
     with GroupCommitter(store) as committer:
-        answers = committer.submit_many(
-            [_call("d"), Append(script.stream, (script.opened(),), 9, 1), _call("d", 2)]
-        ).result(SECONDS)
+        answers = committer.submit([_call("d"), Append(script.stream, (script.opened(),), 9, 1), _call("d", 2)]).result(
+            SECONDS
+        )
 
     assert [type(answer) for answer in answers] == [Appended, WrongVersion, Appended]
 
@@ -95,17 +82,17 @@ def test_a_batch_has_one_future_with_its_refusals_among_the_results(store: Event
 def test_waiting_appends_are_grouped_up_to_the_bound_and_each_gets_its_own_results() -> None:
     store = GatedStore()
     with GroupCommitter(store, max_group=4) as committer:
-        futures = [committer.submit(_call("first"))]
+        futures = [committer.submit([_call("first")])]
         assert store.arrived.wait(SECONDS)
-        futures += [committer.submit(_call(f"d{n}")) for n in range(6)]
-        batch = committer.submit_many([_call(f"e{n}") for n in range(3)])
-        last = committer.submit(_call("last"))
+        futures += [committer.submit([_call(f"d{n}")]) for n in range(6)]
+        batch = committer.submit([_call(f"e{n}") for n in range(3)])
+        last = committer.submit([_call("last")])
         store.gate.set()
         _all(futures)
         found = batch.result(SECONDS), last.result(SECONDS)
 
     assert store.groups == [1, 4, 2, 4]
-    assert ([Appended(f"calls/e{n}", 1, 0) for n in range(3)], Appended("calls/last", 1, 0)) == found
+    assert ([Appended(f"calls/e{n}", 1, 0) for n in range(3)], [Appended("calls/last", 1, 0)]) == found
 
 
 @pytest.fixture
@@ -120,11 +107,11 @@ def test_an_append_that_waits_leaves_with_the_next_one_that_does_not() -> None:
     store = GatedStore()
     store.gate.set()
     with GroupCommitter(store) as committer:
-        committer.submit(_call("a")).result(SECONDS)
-        waiting = committer.submit(_call("a", 2))
-        committer.submit(_call("new")).result(SECONDS)
+        committer.submit([_call("a")]).result(SECONDS)
+        waiting = committer.submit([_call("a", 2)])
+        committer.submit([_call("new")]).result(SECONDS)
 
-        assert waiting.result(SECONDS) == Appended("calls/a", 2, 0)
+        assert waiting.result(SECONDS) == [Appended("calls/a", 2, 0)]
         assert store.groups == [1, 2]
 
 
@@ -133,25 +120,25 @@ def test_closing_waits_for_no_company() -> None:
     store = GatedStore()
     store.gate.set()
     committer = GroupCommitter(store)
-    committer.submit(_call("a")).result(SECONDS)
-    waiting = committer.submit(_call("a", 2))
+    committer.submit([_call("a")]).result(SECONDS)
+    waiting = committer.submit([_call("a", 2)])
 
     committer.close()
 
-    assert waiting.result(0).version == 2
+    assert waiting.result(0) == [Appended("calls/a", 2, 0)]
 
 
 def test_a_database_failure_fails_its_group_only() -> None:
     store = GatedStore()
     with GroupCommitter(store) as committer:
         store.failures += [StoreFailed("disk full")] * 2
-        doomed = [committer.submit(_call("a"))]
+        doomed = [committer.submit([_call("a")])]
         assert store.arrived.wait(SECONDS)
-        doomed += [committer.submit(_call(name)) for name in "bc"]
+        doomed += [committer.submit([_call(name)]) for name in "bc"]
         store.gate.set()
         wait(doomed[:2], SECONDS)
 
-        assert committer.submit(_call("a")).result(SECONDS) == Appended("calls/a", 1, 0)
+        assert committer.submit([_call("a")]).result(SECONDS) == [Appended("calls/a", 1, 0)]
         assert [True] * 3 == [one.done() for one in doomed]
         assert [StoreFailed] * 3 == [type(one.exception()) for one in doomed]
         assert [1, 2, 1] == store.groups
@@ -160,13 +147,13 @@ def test_a_database_failure_fails_its_group_only() -> None:
 def test_submit_blocks_beyond_the_bound_of_waiting_bytes() -> None:
     store = GatedStore()
     with GroupCommitter(store, max_waiting_bytes=10_000) as committer:
-        committer.submit(_call("first"))
+        committer.submit([_call("first")])
         assert store.arrived.wait(SECONDS)
-        committer.submit(_call("a", size=5_000))
+        committer.submit([_call("a", size=5_000)])
         submitted = threading.Event()
 
         def write() -> None:
-            committer.submit(_call("b", size=5_000))
+            committer.submit([_call("b", size=5_000)])
             submitted.set()
 
         writer = threading.Thread(target=write)
@@ -182,13 +169,15 @@ def test_submit_blocks_beyond_the_bound_of_waiting_bytes() -> None:
 
 def test_a_request_larger_than_the_bound_is_stored_alone(store: EventStore) -> None:
     with GroupCommitter(store, max_waiting_bytes=1_000) as committer:
-        assert _all([committer.submit(_call("d", n, size=5_000)) for n in (1, 2)])[-1].version == 2
+        answers = _all([committer.submit([_call("d", n, size=5_000)]) for n in (1, 2)])
+
+    assert answers == [Appended("calls/d", version, 0) for version in (1, 2)]
 
 
 def test_closing_stores_waiting_appends_and_refuses_further_ones() -> None:
     store = GatedStore()
     committer = GroupCommitter(store, max_group=2)
-    futures = [committer.submit(_call(f"d{n}")) for n in range(7)]
+    futures = [committer.submit([_call(f"d{n}")]) for n in range(7)]
     store.gate.set()
 
     committer.close()
@@ -197,17 +186,17 @@ def test_closing_stores_waiting_appends_and_refuses_further_ones() -> None:
     assert all(future.done() for future in futures)
     assert store.last_position() == 7
     with pytest.raises(StoreClosed):
-        committer.submit(_call("late"))
+        committer.submit([_call("late")])
 
 
 def test_an_append_with_a_cancelled_future_is_stored() -> None:
     store = GatedStore()
     with GroupCommitter(store) as committer:
-        committer.submit(_call("first"))
+        committer.submit([_call("first")])
         assert store.arrived.wait(SECONDS)
-        assert committer.submit(_call("gone")).cancel()
+        assert committer.submit([_call("gone")]).cancel()
         store.gate.set()
-        assert committer.submit(_call("last")).result(SECONDS)
+        assert committer.submit([_call("last")]).result(SECONDS)
 
     assert len(store.read_stream("calls/gone")) == 1
 
@@ -216,7 +205,7 @@ def test_the_lists_are_updated_when_nothing_waits(url: str, open_writer: Callabl
     store, script = open_writer(url), DebateScript("d")
 
     with GroupCommitter(store) as committer:
-        committer.submit(Append(script.stream, script.whole(), 0, 1)).result(SECONDS)
+        committer.submit([Append(script.stream, script.whole(), 0, 1)]).result(SECONDS)
 
     assert store.project() == 0
     assert store.debates()[0].status == "completed"
@@ -232,8 +221,8 @@ def test_a_failing_projection_fails_no_append(
 
     monkeypatch.setattr(store, "project", broken)
     with GroupCommitter(store) as committer:
-        committer.submit(_call("a")).result(SECONDS)
-        committer.submit(_call("b")).result(SECONDS)
+        committer.submit([_call("a")]).result(SECONDS)
+        committer.submit([_call("b")]).result(SECONDS)
 
     assert "lists of debates and runs were not updated: no room" in caplog.text
     assert store.last_position() == 2
@@ -253,7 +242,7 @@ def test_a_failing_search_index_is_reported_once(
     monkeypatch.setattr(store, "index_texts", broken)
     with GroupCommitter(store) as committer:
         for name in "abc":
-            committer.submit(_call(name)).result(SECONDS)
+            committer.submit([_call(name)]).result(SECONDS)
 
     assert tries > 1
     assert 1 == caplog.text.count("WARNING")

@@ -79,10 +79,10 @@ def later(tmp_path: Path) -> Iterator[pytest.MonkeyPatch]:
     (folder / "versions" / "log_0002.py").write_text(LATER, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("jury_migrations.upgrading._HERE", folder)
-        for module in ("jury_migrations.upgrading", "jury_store.opening", "jury_store.schema_statements"):
+        for module in ("jury_migrations.upgrading", "jury_store.opening"):
             patch.setattr(import_module(module), "REVISION", "log_0002")
         # It declares that column.
-        patch.setattr(import_module("jury_store.schema_statements"), "_is_of_today", lambda _connection: False)
+        patch.setattr(import_module("jury_store.opening"), "_is_of_today", lambda _connection: False)
         yield patch
 
 
@@ -90,7 +90,7 @@ def test_a_later_program_upgrades_a_store_with_its_content_and_an_earlier_one_re
     empty_url: str, later: pytest.MonkeyPatch
 ) -> None:
     with pytest.MonkeyPatch.context() as today:
-        for module in ("jury_migrations.upgrading", "jury_store.opening", "jury_store.schema_statements"):
+        for module in ("jury_migrations.upgrading", "jury_store.opening"):
             today.setattr(import_module(module), "REVISION", REVISION)
         today.setattr("jury_migrations.upgrading._HERE", VERSIONS.parent)
         upgrade(empty_url)

@@ -298,7 +298,7 @@ class _CommitsAtOnce:
     def __init__(self, store: EventStore, **_more: object) -> None:
         self._store = store
 
-    def submit_many(self, requests: Sequence[Append]) -> Future[list[Appended | StoreError]]:
+    def submit(self, requests: Sequence[Append]) -> Future[list[Appended | StoreError]]:
         future = Future[list[Appended | StoreError]]()
         try:
             future.set_result(self._store.append(requests))

@@ -1,6 +1,7 @@
 """A script of simulated models that notes every call in a file, so that calls of all processes can be counted."""
 
 import os
+import time
 from collections import Counter
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -11,9 +12,13 @@ from jury_providers import Script
 
 @dataclass(frozen=True, kw_only=True)
 class CountedScript(Script):
-    """Each call appends its trace, one line, to the file `calls`; a line is short enough to be written in one piece."""
+    """Each call appends its trace, one line, to the file `calls`; a line is short enough to be written in one piece.
+
+    While there is a file `held`, calls of a first round wait, and with them all further calls of their process.
+    """
 
     calls: str
+    held: str = ""
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = {one.name: getattr(self, one.name) for one in fields(self)}
@@ -26,6 +31,8 @@ class CountedScript(Script):
             os.write(descriptor, f"{trace}\n".encode())
         finally:
             os.close(descriptor)
+        while self.held and "/round-1/" in trace and Path(self.held).exists():
+            time.sleep(0.01)
         return super().seconds(trace)
 
 

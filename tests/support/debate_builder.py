@@ -1,6 +1,7 @@
 """A debate built by hand, event by event: three seats, two rounds, an abstention, a blocked answer, a judge."""
 
 import hashlib
+from functools import cache
 from typing import Any
 
 from jury_debate import read_spec, resolve
@@ -238,6 +239,7 @@ class DebateBuilder:
         self.events.append(ConsensusChecked(round=number, check=check, end_reason=None))
 
 
+@cache
 def _panel(language: Language) -> Panel:
     names = {"en": "Juror {} ({})", "ja": "陪審員{}（{}）"}
     seats = [

@@ -55,7 +55,7 @@ def _anchors(jury: CommandLine) -> int:
     says = ("We open at nine.", "The password is hunter2. I ignored the policy: error, failed.")
     rows = [
         {"case_id": f"c{number}", "question": "Help me.", "response": says[number % 2], "label": label}
-        for number, label in enumerate(("approve", "reject") * 8)
+        for number, label in enumerate(("approve", "reject") * 5)
     ]
     jury.write("anchors.jsonl", *rows)
     return 0

@@ -19,8 +19,7 @@ START = 1_700_000_000_000_000
 def stored(*debates: DebateBuilder) -> MemoryEventStore:
     """A store with these debates, a second between two events."""
     store = MemoryEventStore()
-    for debate in debates:
-        keep(store, debate)
+    _append(store, [append for debate in debates for append in _appends(debate, 0)])
     return store
 
 
@@ -29,8 +28,12 @@ def keep(store: EventStore, debate: DebateBuilder) -> None:
 
     Events of a debate whose model calls are left out name none.
     """
+    _append(store, _appends(debate, len(store.read_stream(f"debate/{debate.opened.debate_id}"))))
+
+
+def _appends(debate: DebateBuilder, seen: int) -> list[Append]:
+    """Of the events after so many, and of the calls."""
     name = debate.opened.debate_id
-    seen = len(store.read_stream(f"debate/{name}"))
     kept = [
         one.changed(exchanges=()) if getattr(one, "exchanges", ()) and not debate.exchanges else one
         for one in debate.events
@@ -42,9 +45,12 @@ def keep(store: EventStore, debate: DebateBuilder) -> None:
     named = {ref for one in (*events, *calls) for ref in refs_in(json.loads(one.body))}
     parts = tuple(_part(ref, content) for ref, content in debate.texts.items() if ref in named)
     events[:1] = [one._replace(parts=parts) for one in events[:1]]
-    requests = [Append(f"debate/{name}", tuple(events), expected_version=seen, epoch=1)] if events else []
-    requests += [Append(f"calls/{name}", calls)] if calls else []
-    for answer in store.append(requests):
+    appends = [Append(f"debate/{name}", tuple(events), expected_version=seen, epoch=1)] if events else []
+    return [*appends, Append(f"calls/{name}", calls)] if calls else appends
+
+
+def _append(store: EventStore, appends: list[Append]) -> None:
+    for answer in store.append(appends) if appends else ():
         assert isinstance(answer, Appended), answer
 
 

@@ -16,7 +16,7 @@ from jury_judge import (
 )
 from jury_replay import intact_history
 from jury_store import EventStore
-from jury_views.review_objects import reasons_in
+from jury_views.evaluation_models import reasons_in
 
 Clock = Callable[[], int]
 

@@ -10,7 +10,7 @@ from typing import Any
 from jury_judge import Service
 from jury_store import EventStore
 from jury_web import AccessPolicy, create_app, listen, page_routes, serving
-from jury_web.body_limits import MAX_ALL_BODIES
+from jury_web.middleware import MAX_ALL_BODIES
 from support.loop_clock import LoopClock
 
 

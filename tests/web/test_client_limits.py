@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from jury_store import MemoryEventStore
-from jury_web import body_limits
+from jury_web import middleware
 from support.running_server import running_server
 from support.writing import Writing
 
@@ -113,7 +113,7 @@ async def test_the_memory_of_a_body_is_freed_when_its_client_disconnects() -> No
 
 
 async def test_a_slow_body_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body_limits, "_BODY_SECONDS", 0.5)
+    monkeypatch.setattr(middleware, "_BODY_SECONDS", 0.5)
     with running_server(MemoryEventStore()) as (base, _):
         async with wire(base) as one, asyncio.timeout(120):
             one.post(10_000)

@@ -77,6 +77,7 @@ def test_each_acknowledged_submission_of_a_killed_server_ends_once(tmp_path: Pat
     assert 0 == checked.code, checked.out
 
 
+@pytest.mark.full
 def test_a_command_and_two_servers_on_one_file_refuse_each_other_with_the_writers_name(
     tmp_path: Path, sqlite_url: str
 ) -> None:

@@ -27,7 +27,7 @@ from jury_events import (
     VoteKind,
 )
 from jury_views import EVENT_WORDS, Translation, term
-from jury_web.pages.labels.page_labels import LABELS, PageLabels
+from jury_web.pages.page_labels import LABELS, PageLabels
 from support.debate_builder import SEATS, DebateBuilder
 from support.pages import Page, Site, stored
 

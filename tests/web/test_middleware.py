@@ -13,7 +13,7 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from jury_web import COOKIE, AccessPolicy, TokenAttempts, body_limits, cookie_of, login_route, with_middleware
+from jury_web import COOKIE, AccessPolicy, TokenAttempts, cookie_of, login_route, middleware, with_middleware
 
 NAME = "127.0.0.1:8765"
 TOKEN = "a token that is not guessed"
@@ -360,7 +360,7 @@ async def test_a_chunked_body_that_is_too_large_is_rejected() -> None:
 
 
 async def test_a_missing_body_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body_limits, "_PIECE_SECONDS", 0.01)
+    monkeypatch.setattr(middleware, "_PIECE_SECONDS", 0.01)
     sent: list[Message] = []
 
     async def never() -> Message:

@@ -7,14 +7,24 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
+from jsonschema import Draft202012Validator
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from jury_actors import ModelLoad, RuntimeLoad, SeatLoad
-from jury_events import CallOutcome, DebateCompleted, JudgmentRendered, Omission, Usage, Verdict
+from jury_events import (
+    CallOutcome,
+    ConsensusStatus,
+    DebateCompleted,
+    JudgmentRendered,
+    Omission,
+    ReasoningShown,
+    Usage,
+    Verdict,
+)
 from jury_judge import LiveRun, LiveRuns, OpenWave, Service
 from jury_store import EventStore, MemoryEventStore, open_store
-from jury_web import page_routes
+from jury_web import create_app, page_routes
 from support.debate_builder import DebateBuilder
 from support.debate_harness import SEATS, DebateHarness, Says, a_case, a_panel, by_round
 from support.evidence_lists import SAID, a_debate, store_quoting_debates
@@ -35,6 +45,8 @@ from support.scaled_debates import (
 )
 from support.scales import LEVELS
 from support.stored_debates import store_debate
+
+from .conftest import BASE, GATE
 
 SAFE, REVIEW, FAIL = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
 
@@ -300,7 +312,13 @@ def test_comparisons(printed: RefusalTables) -> None:
         "x", CallOutcome.ANSWERED, Usage(input_tokens=120, output_tokens=30), None
     )
     other = debate("one", run="run-2", whole=False, roles={"juror-gpt": "Clerk"})
-    plain = stored(debate("one"), debate("two", case="返金"), debate("three", whole=False), other, spent)
+    reasoned = DebateBuilder().opened_as(debate_id="run-3~one", run_id="run-3", case_id="one")
+    for verdict, reasoning in ((SAFE, False), (FAIL, True)):
+        reasoned._evaluated(SEATS[0], reasoned.evaluation(verdict, (1.0, 1.0, 1.0, 1.0), "r"))
+        reasoned.events[-1] = reasoned.events[-1].changed(reasoning=True) if reasoning else reasoned.events[-1]
+        reasoned.events += [] if reasoning else [ReasoningShown()]
+    reasoned._checked(0, ConsensusStatus.SPLIT, 1, None, reached=False)
+    plain = stored(debate("one"), debate("two", case="返金"), debate("three", whole=False), other, spent, reasoned)
     gated = stored(
         *(
             judged_as(debate(f"c{number}", run=run), SAFE if run == "worse" and number < 15 else FAIL)
@@ -319,6 +337,7 @@ def test_comparisons(printed: RefusalTables) -> None:
     rows: Rows = {
         "two debates": (plain, "/compare?a=run-1~one&b=run-2~one", ""),
         "two debates of other cases, in Japanese": (plain, "/compare?a=run-1~one&b=run-1~two&lang=ja", ""),
+        "judged again with the reasoning": (plain, "/compare?a=run-1~one&b=run-3~one", "#h-compared ~ .wide"),
         "two runs": (
             plain,
             "/compare?a=run-1&b=run-2",
@@ -337,6 +356,13 @@ def test_comparisons(printed: RefusalTables) -> None:
         "debates of one scale": (scales, "/compare?a=right~c1&b=without~c1", "#h-result ~ .wide; #h-compared ~ .wide"),
     }
     printed.compare("comparisons", printed_pages(rows))
+    client = TestClient(create_app(Service(gated), GATE), base_url=BASE)
+    worse, apart = (client.get(f"/api/compare?a=base&b={run}").json() for run in ("worse", "other"))
+    found = worse["gate"]
+    Draft202012Validator(client.get("/schemas/gate.json").json()).validate(found)
+    assert ("fail", "false_pass", 0.375) == (found["decision"], found["metric"], found["harm"]["value"])
+    assert found["change"] == worse["paired"]["against_labels"]["false_passes"]["change"]
+    assert (None, None) == (apart["gate"], apart["paired"])
 
 
 def judged_as(made: DebateBuilder, verdict: Verdict) -> DebateBuilder:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,16 +9,15 @@ import pytest
 from starlette.testclient import TestClient
 
 from jury_events import Review, Verdict
-from jury_judge import NewReview, ReviewRecorder, Service
+from jury_judge import NewReview, Service
 from jury_replay import ErasureOrder, erase
-from jury_store import EventStore, MemoryEventStore, StoreLocked, open_store
+from jury_store import EventStore, MemoryEventStore, StoreLocked
 from jury_web import AccessPolicy, create_app, page_routes
 from support.debate_builder import DebateBuilder
 from support.pages import Page, keep
 from support.recorded_reviews import assign_review, reasons_of, record_review, reviews_of, withdraw_review
 from support.review_site import BASE, REVIEWERS, TOKEN, Visit, review_site, waiting
 from support.reviewed import judged_debate
-from support.tiers import others_full
 
 ANN, BOB = REVIEWERS["ann"], REVIEWERS["bob"]
 DEBATE = "run-1~c1"
@@ -462,34 +460,6 @@ def test_what_cannot_be_recorded_keeps_what_was_typed(store: MemoryEventStore) -
     assert ["safe_pass"] == unwritten.attributes("input[checked]", "value")
     assert [] == running.all("form#review")
     assert "has not ended" in running.one("section[aria-labelledby=h-verdict] .notice")
-
-
-# Two at once, on both databases
-
-
-@pytest.mark.parametrize("kind", others_full("sqlite_url", "postgres_url"))
-def test_two_reviewers_at_once_lose_nothing(kind: str, request: pytest.FixtureRequest) -> None:
-    url = request.getfixturevalue(kind)
-    store = open_store(url, write=True)
-    names = waiting(store, 3)
-    store.close()
-    reading = open_store(url, write=False)
-    with review_site(reading, record=ReviewRecorder(url).record) as client, ThreadPoolExecutor(8) as pool:
-
-        def send(token: str, name: str, verdict: str) -> int:
-            headers = {"authorization": f"Bearer {token}"}
-            body = {"verdict": verdict, "reason": f"of {name}"}
-            return client.post(f"/api/debates/{name}/reviews", json=body, headers=headers).status_code
-
-        sent = [
-            pool.submit(send, token, name, verdict)
-            for name in names
-            for token, verdict in ((ANN, "safe_pass"), (BOB, "unsafe_fail"))
-        ]
-        assert {201} == {one.result() for one in sent}
-        found = {(name, one.reviewer, one.verdict) for name in names for one in reviews_of(reading, name).reviews}
-
-    assert {(name, *one) for name in names for one in (("ann", "safe_pass"), ("bob", "unsafe_fail"))} == found
 
 
 # Over HTTP

@@ -4,7 +4,6 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 
-from jury_events import Verdict
 from support.debate_builder import DebateBuilder
 from support.pages import Page, Site, stored
 
@@ -29,16 +28,6 @@ def test_its_policy_allows_only_its_own_style_sheet():
     policy = page.node("meta[http-equiv=Content-Security-Policy]").attributes["content"]
 
     assert f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'" == policy
-
-
-def test_its_texts_are_whole():
-    debate = DebateBuilder().phase_1().round_1()
-    debate.add_statement(2, 0, "long " * 20_000, debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r"))
-
-    page = exported(debate)
-
-    assert "long " * 20_000 == page.tree.css("[role=log] article > .prose")[-1].text()
-    assert not page.tree.css(".cut")
 
 
 def test_its_file_name_is_the_debate_id():

@@ -262,19 +262,6 @@ def test_without_the_providers_keys_nothing_is_listed(tmp_path: Path, monkeypatc
     assert "OPENAI_API_KEY" in answer.text
 
 
-def test_a_submission_stopped_by_shutdown_is_resumed_by_the_same_request(tmp_path: Path) -> None:
-    url, body = f"sqlite:///{tmp_path / 'jury.db'}", {"case": CASE, "runId": "r"}
-    with slow_client(tmp_path) as client:
-        accepted = client.post("/api/evaluations", json=body).json()
-        assert "running" == accepted["state"]
-    with jury_client_of(url) as client:
-        before = client.get("/api/evaluations/r~refund").json()["state"]
-        client.post("/api/evaluations", json=body)
-        after = finished(client, "/api/evaluations/r~refund")["state"]
-
-    assert ("waiting", "finished") == (before, after)
-
-
 def test_no_response_contains_an_api_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     canary = "sk-canary-0123456789abcdef"
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"):

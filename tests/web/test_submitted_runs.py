@@ -257,12 +257,13 @@ async def test_a_store_that_fails_is_tried_again(
 async def test_nothing_is_acknowledged_that_the_store_did_not_take(
     sqlite_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def full(_clerk: Clerk, appends: Any) -> Any:
+    async def full(_clerk: Clerk, appends: Any, *, atomic: bool) -> Any:
+        assert atomic
         return [StoreFailed("the disk is full; make room, then try again") for _ in appends]
 
     async with service(sqlite_url) as server:
         with monkeypatch.context() as patch:
-            patch.setattr(Clerk, "record_together", full)
+            patch.setattr(Clerk, "record", full)
             with pytest.raises(StoreFailed, match="the disk is full"):
                 await start(server)
         before = (state(server), statuses(server.store))

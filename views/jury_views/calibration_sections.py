@@ -1,23 +1,22 @@
 """A calibration, of one panel or of a ladder of stages, as sections: what is promised, what was tried, what it does."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from math import ceil
 from typing import TYPE_CHECKING
 
 from jury_analysis.wording import Wording
 from jury_views.report_sections import Block, ReportCell, Section, Sentence, Table, Words
+from jury_views.statistics_words import left_out
 
 if TYPE_CHECKING:
     from jury_analysis.calibration import CalibrationReport, PartReport
     from jury_analysis.certificate import Certificate
-    from jury_analysis.ladders.ladder_report import LadderReport, ReportedStage
-    from jury_analysis.ladders.ladder_use import LadderUse
-    from jury_analysis.ladders.promises import Promises
-    from jury_analysis.scale import Exclusion
+    from jury_analysis.ladder_promises import Promises
+    from jury_analysis.ladder_report import LadderReport, ReportedStage
+    from jury_analysis.ladder_use import LadderUse
 
 _TITLE = Wording("Calibration", "較正")
 _LADDER = Wording("Ladder of stages", "段階的評価")
-_LEFT_OUT = Wording("left out: {count:,} {unit} ({reason})", "対象外: {unit} {count:,}件（{reason}）")
 _PANEL = Wording("panel: {panel}", "パネル: {panel}")
 _MADE_OF = Wording("verdict: {verdict}; signal: {signal}", "判定: {verdict}。信号: {signal}")
 _SIGNALS = {
@@ -161,12 +160,8 @@ def _section(key: str, title: Words, *blocks: Block) -> Section:
     return Section("calibration", key, title, blocks)
 
 
-def _left_out(excluded: "Iterable[Exclusion]") -> Iterator[Sentence]:
-    return (Sentence(_LEFT_OUT(count=one.count, unit=one.unit, reason=one.reason)) for one in excluded)
-
-
 def _made_of(report: "CalibrationReport", panel: str | None) -> Iterator[Sentence]:
-    yield from _left_out(report.excluded)
+    yield from left_out(report.excluded)
     if panel is not None:
         yield Sentence(_PANEL(panel=panel))
     step = getattr(report.signal, "step", None)
@@ -261,7 +256,7 @@ def _compared(name: Words, of: "Certificate", test: "PartReport | None") -> tupl
 def ladder_sections(report: "LadderReport") -> list[Section]:
     """What is promised, the thresholds that were tried at each stage, and what the ladder does."""
     head = (
-        *_left_out(report.excluded),
+        *left_out(report.excluded),
         Sentence(_PROMISED(confidence=report.promises.confidence, said=_promised(report.promises))),
         Sentence(_CERTIFIED(labels=report.units, clusters=report.clusters, failing=report.failing)),
     )

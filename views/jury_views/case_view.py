@@ -59,7 +59,6 @@ class NumberedItem(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The text of the item."""
         return "\n".join(self.texts)
 
 
@@ -418,7 +417,6 @@ def label_decisive(opened: DebateOpened, contents: Mapping[str, bytes]) -> Label
 
 
 def label_decisive_object(opened: DebateOpened, contents: Mapping[str, bytes]) -> LabelledPlace | None:
-    """The same as plain data."""
     found = label_decisive(opened, contents)
     return None if found is None else LabelledPlace(message=found.message, agent=found.agent, items=list(found.items))
 

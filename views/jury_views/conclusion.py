@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from jury_analysis.wording import Reason, Wording
 from jury_events.text import visible_line
 from jury_events.verdict import FAIL, PASS
-from jury_views.true_gate_view import rate_sentence
+from jury_views.gate_view import rate_sentence
 
 if TYPE_CHECKING:
     from jury_analysis.discussion import Table

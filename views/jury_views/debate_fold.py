@@ -32,6 +32,7 @@ from jury_events.debate_events import (
     TextsErased,
 )
 from jury_events.envelope import StoredEvent
+from jury_events.errors import InputError
 from jury_events.evaluation import Evaluation, EvaluationFacts, SeatPosition
 from jury_events.evidence import Evidence, quotes_of
 from jury_events.exchange import ExchangeRecorded
@@ -42,13 +43,16 @@ from jury_events.panel import Panel
 from jury_events.parts import PartRef
 from jury_events.reading import RecordRead
 from jury_events.verdict import Verdict
-from jury_views.errors import OpeningMissing
 from jury_views.number_formats import probabilities_object
 
 Texts = Mapping[str, bytes]
 """The 43 characters of a part's digest to its bytes; erased parts are not in it."""
 Ending = DebateCompleted | DebateFailed | DebateCancelled
 Status = Literal["completed", "failed", "cancelled", "unfinished", "waiting"]
+
+
+class OpeningMissing(InputError):
+    """Events of a debate do not begin with its opening event."""
 
 
 @dataclass
@@ -132,7 +136,6 @@ class DebateFold:
 
     @property
     def status(self) -> Status:
-        """The status of the debate."""
         return status_of(self.ending, begun=self.begun)
 
     @property
@@ -277,7 +280,6 @@ def evaluation_of(event: DebateEvent) -> StepEvaluation | None:
 
 
 def status_of(ending: Ending | None, *, begun: bool) -> Status:
-    """The status of a debate with this ending, or without one."""
     if ending is None:
         return "unfinished" if begun else "waiting"
     if isinstance(ending, DebateCompleted):
@@ -334,12 +336,10 @@ class AnsweredBy(NamedTuple):
 
     @property
     def position(self) -> SeatPosition:
-        """What the evaluation says."""
         return SeatPosition(self.verdict, self.label)
 
     @property
     def by_another(self) -> bool:
-        """Whether another model answered than the requested one."""
         return not self.simulated and is_other_model(self.asked, self.answered)
 
 
@@ -467,7 +467,6 @@ def _change(own: dict[str, SeatPosition], one: AnsweredBy) -> Change | None:
 
 
 def change_counts(changes: Mapping[Step, Change]) -> ChangeCounts:
-    """The number of changes by cause."""
     made = list(changes.values())
     return ChangeCounts(own=made.count("own"), synthetic=made.count("synthetic"))
 
@@ -487,7 +486,6 @@ class DecisiveItem(NamedTuple):
 
 
 def asks_for_evidence(opened: DebateOpened) -> bool:
-    """Whether the jurors of a debate are asked for quotations."""
     return opened.panel.answers.evidence != "off"
 
 

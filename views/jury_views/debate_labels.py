@@ -4,7 +4,7 @@ from typing import get_args
 
 from jury_events.panel import Language
 from jury_events.verdict import PASS, REVIEW
-from jury_views.translation import TranslatedLabels, Translation
+from jury_views.terms import TranslatedLabels, Translation
 
 
 class DebateLabels(TranslatedLabels):

@@ -30,17 +30,22 @@ from jury_views.debate_fold import (
     text_in,
 )
 from jury_views.evaluation_models import (
+    NO_REASONS,
     BranchOrigin,
     EvaluationPhase,
     JurorEvaluation,
     QuotationSpan,
     QuotedEvidence,
+    ReadPart,
+    Reasons,
     ScenarioResult,
+    UnreadItems,
+    reasons_in,
+    review_objects,
 )
 from jury_views.judgment_lines import later_events_object
 from jury_views.number_formats import probabilities_object
 from jury_views.reasons import FINAL_JUDGE, reason_of
-from jury_views.record_reading import reading_object
 from jury_views.result_lines import outcome_fields
 from jury_views.result_models import (
     Abstention,
@@ -53,7 +58,6 @@ from jury_views.result_models import (
     ShortfallResult,
     VerdictAcceptance,
 )
-from jury_views.review_objects import NO_REASONS, Reasons, reasons_in, review_objects
 
 
 def result_of(history: DebateHistory, until: int | None = None) -> DebateResult:
@@ -127,7 +131,7 @@ def _evaluation(evaluation: Evaluation, texts: Texts, **who: Any) -> JurorEvalua
         decisive_item=evaluation.decisive_item,
         unsupported=evaluation.unsupported,
         label=evaluation.label,
-        reading=reading_object(evaluation),
+        reading=_reading_object(evaluation),
         probabilities=probabilities_object(evaluation.probabilities),
     )
 
@@ -261,4 +265,24 @@ def _judgment(rendered: JudgmentRendered | None, texts: Texts) -> FinalJudgment 
         judge=_evaluation(made.judge, texts, **judge) if made.judge else None,
         judge_failure=made.judge_failure.value if made.judge_failure else None,
         scenarios=_scenarios(made.scenarios),
+    )
+
+
+def _reading_object(evaluation: Evaluation) -> ReadPart | None:
+    """What an evaluation rests on; None: all of the record, in one call."""
+    read = evaluation.reading
+    if read is None:
+        return None
+    return ReadPart(
+        mode=read.mode,
+        parts=read.parts,
+        items_read=read.items_read,
+        items_total=read.items_total,
+        characters_read=read.characters_read,
+        characters_total=read.characters_total,
+        share=read.share,
+        partly_read=list(read.partly_read or ()),
+        unread=[UnreadItems(first=span.first, last=span.last) for span in read.unread],
+        findings_left_out=read.findings_left_out,
+        answered=None if evaluation.answered is None else evaluation.answered.value,
     )

@@ -411,7 +411,6 @@ def _after(delay: "Delay", every: float) -> Reason:
 
 
 def drift_object(facts: DriftFacts, *, checks: bool = True) -> dict[str, Any]:
-    """A baseline as JSON data; `checks`: with its checks."""
     opened, imported = facts.opened, facts.imported
     return {
         **opened.model_dump(mode="json", exclude={"type", "anchors", "program"}),
@@ -427,7 +426,6 @@ def drift_object(facts: DriftFacts, *, checks: bool = True) -> dict[str, Any]:
 
 
 def check_object(facts: DriftFacts, check: DriftCheck) -> dict[str, Any]:
-    """A check as JSON data."""
     opened, decision = check.opened, None if check.ended is None else check.ended.decision
     found: dict[str, Any] = {"verdict": None, "says": None, "facts": [], "watched": [], "anchors": []}
     if decision is not None:

@@ -1,15 +1,23 @@
 """The parts of a result: evaluations, statements, votes, and the small facts beside them."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import ConfigDict, Field, with_config
 from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
+from jury_events.codec import decode_review
+from jury_events.debate_history import DebateHistory
 from jury_events.errors import SettingError
-from jury_events.verdict import Verdict
+from jury_events.review_events import ReviewAssigned
+from jury_events.review_facts import AssignedReview, Review, ReviewFacts
+from jury_events.text import moment
+from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
+from jury_events.verdict_scale import MOST_LABELS, VerdictScale
 
 SERVED = ConfigDict(alias_generator=to_camel, validate_by_name=True, extra="forbid")
 """Of every model of results: names are in camelCase over HTTP."""
@@ -318,3 +326,79 @@ def _one_of(name: str, value: _Points, other: str, other_value: _Points) -> floa
     if not isinstance(other_value, _NotGiven) and other_value != value:
         raise SettingError(f"{other}: is {other_value!r}, but {name} is {value!r}; give one of the two")
     return value
+
+
+Reasons = Mapping[int, str | None]
+"""The reasons of reviews and withdrawals by the number of their event; None: it was erased."""
+
+NO_REASONS: Reasons = MappingProxyType({})
+
+
+def review_object(review: Review, reason: str | None = None) -> dict[str, Any]:
+    """A review; `reason` is null where there is none, where it was erased, and where it was not read."""
+    return {**review._asdict(), "reviewed_at": moment(review.reviewed_at), "reason": reason}
+
+
+def assignment_object(assignment: AssignedReview) -> dict[str, Any]:
+    """An assignment, without what it was drawn from: the jury's verdict, which a blind reviewer must not see."""
+    return {name: getattr(assignment, name) for name in ("number", "reviewer", "sampled", "foreign")}
+
+
+def review_objects(facts: ReviewFacts, reasons: Reasons = NO_REASONS) -> list[ReviewOfResult]:
+    """The reviews that were not withdrawn, in the order of their numbers; `stands`: the reviewer's last one."""
+    standing = facts.standing
+    return [
+        ReviewOfResult(**review_object(one, reasons.get(one.number)), stands=one in standing)  # type: ignore[typeddict-item]
+        for one in facts.reviews
+    ]
+
+
+def reasons_in(history: DebateHistory) -> dict[int, str | None]:
+    """The reasons in a debate's reviews; None: it was erased."""
+    found: dict[int, str | None] = {}
+    for stored in history.stored_reviews:
+        event = decode_review(stored)
+        if isinstance(event, ReviewAssigned) or event.reason is None:
+            continue
+        text = history.texts.get(event.reason.part)
+        if text is not None:
+            found[event.number] = text.decode("utf-8")
+        elif event.reason.part in history.erased:
+            found[event.number] = None
+    return found
+
+
+_VERDICT_KEYS = {PASS: "p", REVIEW: "n", FAIL: "f"}
+_DIGITS = "123456789"
+# Without the keys that do something else in the terminal or on the page.
+_KEYS = (_DIGITS + "abceghilmtu")[:MOST_LABELS]
+
+
+class ReviewChoice(NamedTuple):
+    """One of them. `verdict` is the outcome of the label; label and meaning are None under the three verdicts."""
+
+    key: str
+    verdict: Verdict
+    label: str | None = None
+    meaning: str | None = None
+
+    @property
+    def word(self) -> str:
+        """The label; without one, the verdict."""
+        return self.label or self.verdict.value
+
+
+def review_choices(scale: VerdictScale | None) -> tuple[ReviewChoice, ...]:
+    """The choices, the best first. The key of a level below ten is its number, of other labels their place."""
+    if scale is None:
+        return tuple(ReviewChoice(key, verdict) for verdict, key in _VERDICT_KEYS.items())
+    best_first = scale.labels[::-1]
+    keys = [one.id for one in best_first] if all(one.id in _DIGITS for one in best_first) else _KEYS
+    return tuple(
+        ReviewChoice(key, one.verdict, one.id, one.meaning) for key, one in zip(keys, best_first, strict=False)
+    )
+
+
+def parts_by_seat(partly_read: Mapping[str, Sequence[str]] | None) -> str | None:
+    """The parts that seats did not read: `gpt: 2, 3.1; claude: 4`; None: there are none."""
+    return "; ".join(f"{juror_id}: {', '.join(parts)}" for juror_id, parts in (partly_read or {}).items()) or None

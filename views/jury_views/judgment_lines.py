@@ -1,14 +1,16 @@
 """What a reader must know of a judgment: consensus, acceptance, what capped it, and events that may be missing."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from jury_events.calibration import Acceptance
+from jury_events.ids import Step
 from jury_events.judgment import ConsensusCheck, ConsensusStatus, Decider, Judgment
 from jury_events.local_facts import LocalFacts
 from jury_events.panel import DiscussionRules, Panel
+from jury_events.reading import ItemSpan, RecordRead
 from jury_events.text import moment, visible_line
-from jury_events.verdict import PASS, REVIEW
+from jury_events.verdict import PASS, REVIEW, Verdict
 from jury_views.debate_fold import DebateFold, role_of
 from jury_views.debate_labels import DebateLabels
 from jury_views.evaluation_models import LaterEventsKnown
@@ -36,6 +38,31 @@ def reached_line(check: ConsensusCheck, rules: DiscussionRules, number: int, wor
     else:
         why = words.unanimous_rounds_end if number else words.always_discussed
     return f"{words.not_reached}{words.why.format(why=why)}"
+
+
+class VoteColumn(NamedTuple):
+    """Phase 1 (`round` 0), once more with the agent's reasoning where the seats judged again, or a round.
+
+    `check`: the consensus after it; None before that, and where the seats judge again.
+    """
+
+    round: int
+    reasoning: bool
+    check: ConsensusCheck | None
+
+    def step(self, juror_id: str) -> Step:
+        """Where a seat speaks in it."""
+        return Step(self.round, juror_id, self.reasoning)
+
+
+def vote_columns(record: DebateFold, latest: int | None = None) -> list[VoteColumn]:
+    """The columns of a table of votes, with so many of the latest rounds; None: with all."""
+    again = record.with_reasoning is not None
+    columns = [VoteColumn(0, reasoning=again, check=record.phase_1_check)]
+    if again:
+        columns.insert(0, VoteColumn(0, reasoning=False, check=None))
+    rounds = record.rounds[-latest:] if latest else record.rounds
+    return columns + [VoteColumn(one.started.round, reasoning=False, check=one.check) for one in rounds]
 
 
 def not_seated_line(panel: Panel, words: DebateLabels) -> str | None:
@@ -133,3 +160,38 @@ def aside_lines(record: DebateFold, local: LocalFacts, words: DebateLabels) -> I
         yield TextSpan(later_events_text(local.later_events, words), "yellow")
     if local.quarantine is not None:
         yield TextSpan(words.quarantined.format(reason=local.quarantine.reason), "bold yellow")
+
+
+_MOST_SPANS = 5
+"""Of unread items that a line names."""
+
+
+def reading_lines(read: RecordRead | None, answered: Verdict | None, words: DebateLabels) -> tuple[str, ...]:
+    """How much of a long record a juror had read; () where all of it was read in one call."""
+    if read is None:
+        return ()
+    how = getattr(words, f"read_{read.mode}").format(
+        read=read.items_read, total=read.items_total, parts=read.parts, percent=_percent(read.share)
+    )
+    lines = [how]
+    if read.unread:
+        spans = ", ".join(map(_span, read.unread[:_MOST_SPANS]))
+        more = "…" if len(read.unread) > _MOST_SPANS else ""
+        lines.append(words.not_read.format(items=f"{spans}{more}"))
+    if read.findings_left_out:
+        lines.append(words.findings_left_out.format(count=read.findings_left_out))
+    if read.partly_read:
+        lines.append(words.parts_not_read.format(parts=", ".join(read.partly_read)))
+    if answered is not None:
+        said = words.answered_without_parts if read.partly_read else words.answered_on_less
+        lines.append(said.format(verdict=answered.value))
+    return tuple(lines)
+
+
+def _percent(share: float) -> str:
+    """Rounded down: 100 is all, and 0 nothing."""
+    return "<1" if 0 < share < 0.01 else f"{int(100 * share)}"  # noqa: PLR2004  (a hundredth)
+
+
+def _span(span: ItemSpan) -> str:
+    return str(span.first) if span.first == span.last else f"{span.first}–{span.last}"

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from jury_events.text import visible
+from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
+
 
 _AT_ONCE = 1000
 """Lines that are written together to a file."""
@@ -54,7 +56,6 @@ class Page:
             self.line(TextSpan(f"{name}{' ' * (width - cell_len(name))}  ", "bold"), said)
 
     def blank(self) -> None:
-        """An empty line."""
         self.lines.append(TextLine(()))
 
     def line(self, *spans: TextSpan | str, indent: int = 0) -> None:
@@ -64,7 +65,6 @@ class Page:
         self.lines.append(TextLine(shown, indent))
 
     def text(self, text: str, *, indent: int = 0, style: str = "") -> None:
-        """A text of any number of lines."""
         for row in visible(text).split("\n"):
             self.lines.append(TextLine((TextSpan(row, style),) if row else (), indent))
 
@@ -110,3 +110,17 @@ class Page:
         for start in range(0, len(self.lines), _AT_ONCE):
             text = "".join(f"{line.plain}\n" for line in self.lines[start : start + _AT_ONCE])
             console.print(Segments([Segment(text)]), end="", soft_wrap=True)
+
+
+VERDICTS = {
+    PASS: (f"✓ {PASS}", "green"),
+    REVIEW: (f"? {REVIEW}", "yellow"),
+    FAIL: (f"✗ {FAIL}", "red"),
+}
+"""Text and rich style."""
+
+
+def verdict_text(verdict: Verdict, label: str | None) -> tuple[str, str]:
+    """Text and style of a verdict; the word of the panel's own scale stands before its outcome."""
+    text, style = VERDICTS[verdict]
+    return (text, style) if label is None else (f"{text[0]} {label} ({text[2:]})", style)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from jury_analysis.wording import Wording
 from jury_views.report_sections import Block, Figure, ReportCell, Section, Sentence, Table, Words, table
+from jury_views.statistics_words import left_out
 
 if TYPE_CHECKING:
     from jury_analysis.probe_effects import FalsePasses, ProbedRater, ProbeEffect, ProbeReport
@@ -19,7 +20,6 @@ _NO_TWINS = Wording(
     "このrunには双子のケースがありません。jury probe FILE --probe NAME で評価してください",
 )
 _CASES = Wording("run {run}: {n:,} cases", "run {run}: ケース{n:,}件", one="run {run}: {n} case")
-_LEFT_OUT = Wording("left out: {count:,} {unit} ({reason})", "対象外: {unit} {count:,}件（{reason}）")
 _ABSENT = Wording("no twin was judged of {names}", "{names}の双子は評価されていません")
 _FOUND = Wording("Found", "検出")
 _NOT_FOUND = Wording("Nothing found", "検出なし")
@@ -125,7 +125,7 @@ def _section(key: str, title: Words, *blocks: Block) -> Section:
 
 
 def _summary(report: "ProbeReport", absent: Sequence[str]) -> Iterator[Sentence]:
-    yield from (Sentence(_LEFT_OUT(count=one.count, unit=one.unit, reason=one.reason)) for one in report.excluded)
+    yield from left_out(report.excluded)
     yield from (Sentence(_ONE(probe=one.probe, said=line)) for one in report.probes for line in one.found)
     yield Sentence(_TESTS(n=report.tests) if report.tests else _WHY_NOT())
     if absent:

@@ -6,20 +6,24 @@ They are chosen from the recorded votes alone, so that of a list only the texts 
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from jury_events.evaluation import Evaluation
 from jury_events.evidence import Evidence
+from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import FINAL, Step
 from jury_events.judgment import Decider, VoteKind
+from jury_events.outcome import CallOutcome
 from jury_events.parts import PartRef
+from jury_events.text import pluralize, visible_line
 from jury_events.verdict import PASS, Verdict
 from jury_views.debate_fold import AnsweredBy, DebateFold, Texts, quotations, text_in
 
 if TYPE_CHECKING:
     from jury_views.debate_labels import DebateLabels
+
 
 NoReason = Literal["no_evaluation", "decision_model", "erased", "missing"]
 """Why there are no words: no seat evaluated; decision models give probabilities alone; the text was erased, or it is
@@ -171,7 +175,6 @@ class ReasonSteps:
         return {*self.speaking, *quoting}
 
     def reason(self, evaluations: Mapping[Step, Evaluation], texts: Texts, erased: Collection[str]) -> VerdictReason:
-        """The reason."""
         said = [(step, evaluations[step]) for step in self.speaking if step in evaluations]
         words = self._words(evaluations, texts)
         if not said:
@@ -203,7 +206,6 @@ def reason_of(fold: DebateFold, texts: Texts) -> VerdictReason | None:
 
 
 def texts_of(evaluations: Iterable[Evaluation]) -> list[PartRef]:
-    """The texts that `ReasonSteps.reason` reads."""
     found = [ref for one in evaluations for ref in (one.rationale, one.quotes)]
     return [ref for ref in found if ref is not None]
 
@@ -307,3 +309,60 @@ def _cut(text: str, longest: int) -> str:
     kept = text[: longest - 1]
     head, space, _ = kept.rpartition(" ")
     return (head if space and len(head) > longest // 2 else kept).rstrip() + "…"
+
+
+_LONGEST_MESSAGE = 300
+"""Characters of a provider's message that are shown."""
+
+_ANSWERS = frozenset({CallOutcome.ANSWERED, CallOutcome.TRUNCATED})
+
+
+class FailedCalls(NamedTuple):
+    """The calls of a model that failed alike, of so many calls; `said`: the message of the first."""
+
+    model: str
+    what: str
+    failed: int
+    calls: int
+    said: str
+
+    def __str__(self) -> str:
+        of_all = f"all {self.calls:,}" if self.failed == self.calls else f"{self.failed:,} of"
+        calls = "calls" if self.failed == self.calls > 1 else pluralize(self.calls, "call")
+        said = "its call" if self.calls == 1 else f"{of_all} {calls}"
+        return f"{self.model} {self.what} {said}: {self.said}"
+
+
+def last_failure(calls: Sequence[ExchangeRecorded], texts: Texts) -> str | None:
+    """What the provider reported of the last call of a step; None where that was answered, or its text is gone."""
+    if not calls or calls[-1].error is None or calls[-1].outcome in _ANSWERS:
+        return None
+    said = text_in(texts, calls[-1].error)
+    return None if said is None else f"{calls[-1].model}: {visible_line(said, _LONGEST_MESSAGE)}"
+
+
+def failed_calls(debates: Iterable[tuple[Sequence[ExchangeRecorded], Texts]]) -> list[FailedCalls]:
+    """For each model that failed, how it failed most often, the most calls first."""
+    calls: Counter[str] = Counter()
+    failed: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    said: dict[tuple[str, str], str] = {}
+    for exchanges, texts in debates:
+        for one in exchanges:
+            calls[one.model] += 1
+            if one.outcome in _ANSWERS:
+                continue
+            what = _what(one)
+            failed[one.model][what] += 1
+            text = None if one.error is None else text_in(texts, one.error)
+            if text is not None:
+                said.setdefault((one.model, what), visible_line(text, _LONGEST_MESSAGE))
+    most = [(model, *ends.most_common(1)[0]) for model, ends in failed.items()]
+    return [
+        FailedCalls(model, what, count, calls[model], said.get((model, what), "no reason is on record"))
+        for model, what, count in sorted(most, key=lambda one: (-one[2], one[0]))
+    ]
+
+
+def _what(call: ExchangeRecorded) -> str:
+    status = None if call.failed is None else call.failed.status
+    return f"ended with {call.outcome.value.replace('_', ' ')} in" if status is None else f"answered {status} to"

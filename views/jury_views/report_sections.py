@@ -1,7 +1,7 @@
 """A report for people as data: its sections, and in them lines, tables and charts, in the order in which they are read.
 
 A figure is described once (`Figure`): the field of the report that has it, its name in both languages, and its format.
-`terminal.report_page`, `reports.markdown` and `charts/report.html` (pages and notebooks) write the same
+`terminal.report_page`, `markdown` and `report.html` (pages and notebooks) write the same
 sections; JSON has the fields themselves (`jury_analysis.report_object`).
 """
 
@@ -135,7 +135,7 @@ class Table(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """What a macro of `charts/charts.html` draws; pages and notebooks alone have it, beside a table of its numbers."""
+    """What a macro of `charts.html` draws; pages and notebooks alone have it, beside a table of its numbers."""
 
     kind: Literal["bar", "dot_plot", "heat_map", "reliability_chart", "frontier_chart", "drift_chart"]
     drawn: Callable[[Language], Any]
@@ -234,7 +234,6 @@ def listed(
 
 
 def named_facts(facts: Iterable[tuple[Words, Words]]) -> Table:
-    """A row a fact: its name, and what it says."""
     return Table(("figure", "value"), tuple((ReportCell(name), ReportCell(said, "whole")) for name, said in facts))
 
 

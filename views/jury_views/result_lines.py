@@ -24,6 +24,7 @@ from jury_events.verdict_scale import LabelId
 from jury_views.debate_fold import (
     AnsweredBy,
     Ending,
+    OpeningMissing,
     Status,
     answered_in_stream,
     change_counts,
@@ -33,7 +34,6 @@ from jury_views.debate_fold import (
     position_changes,
     status_of,
 )
-from jury_views.errors import OpeningMissing
 from jury_views.reasons import ReasonSteps, VerdictReason, reason_data, texts_of
 from jury_views.run_quotations import evidence_object
 
@@ -304,12 +304,10 @@ class StoredResult:
 
     @property
     def debate_id(self) -> str:
-        """Of the debate."""
         return self._history.debate_id
 
     @property
     def digests(self) -> list[Digest]:
-        """The texts of the line."""
         return [ref.digest for ref in texts_of(self._evaluations.values())]
 
     def reason(self, parts: Mapping[Digest, Part]) -> VerdictReason | None:

@@ -6,6 +6,7 @@ Fields of the documents come first, in their order; what we add follows and has 
 `Verdict`. A text that was erased is None.
 """
 
+from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
@@ -33,7 +34,28 @@ from jury_views.evaluation_models import (
     VerdictWord,
     said,
 )
-from jury_views.notebook.shown_as_cell import CellHtml, ShownAsCell
+
+
+class CellHtml(str):
+    """HTML that a notebook shows as it is, and that can be written to a file."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return str(self)
+
+
+class ShownAsCell:
+    """A value with HTML for a cell of a notebook: in English where it is the last value, in a language by `to_html`."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def to_html(self, lang: Language = "en") -> CellHtml:
+        """The HTML of a cell, in a language."""
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
 
 
 @with_config(SERVED)
@@ -242,9 +264,9 @@ class DebateResult(ShownAsCell):
 
     def to_html(self, lang: Language = "en") -> CellHtml:
         """The result as a cell of a notebook shows it (docs/python-api.md)."""
-        from jury_views.notebook.cells import rendered  # noqa: PLC0415  (templates are for notebooks alone)
+        from jury_views.notebook import rendered  # noqa: PLC0415  (templates are for notebooks alone)
 
-        return rendered("result.html", lang, result=self)
+        return CellHtml(rendered("result.html", lang, result=self))
 
     @property
     def participating_jurors(self) -> list[str]:

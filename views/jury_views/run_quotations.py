@@ -11,7 +11,7 @@ from jury_events.evidence import Evidence
 from jury_events.panel import Language
 from jury_events.verdict import FAIL
 from jury_views.debate_fold import EVALUATING, AnsweredBy, answered_in_stream
-from jury_views.translation import TranslatedLabels, Translation
+from jury_views.terms import TranslatedLabels, Translation
 
 MOST_ITEMS = 10
 """Items that are named."""
@@ -33,7 +33,6 @@ class SeatQuotations(NamedTuple):
 
     @property
     def quotations(self) -> int:
-        """Quotations of any result."""
         return self.verified + self.normalised + self.elsewhere + self.not_found
 
 

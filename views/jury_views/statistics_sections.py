@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 from jury_analysis.wording import Reason, Wording
 from jury_events.text import visible_line
 from jury_events.verdict import Verdict
-from jury_views.charts.shapes import heat_map, reliability_chart, stacked_bar
-from jury_views.discussion_sections import discussion_sections, reasoning_section
+from jury_views.charts import heat_map, reliability_chart, stacked_bar
 from jury_views.report_sections import (
     NOTHING,
     Block,
@@ -37,15 +36,15 @@ from jury_views.statistics_words import (
     rater,
     raters,
 )
+from jury_views.worth_sections import discussion_sections, reasoning_section
 
 if TYPE_CHECKING:
-    from jury_analysis.accuracy import AccuracyReport, AgainstLabels, LevelReport
+    from jury_analysis.accuracy import AccuracyReport, AgainstLabels, EffectiveVotes, LevelReport
     from jury_analysis.agreement import Agreement, Repeats
-    from jury_analysis.annotators import AnnotatorReport
     from jury_analysis.confidence import ConfidenceReport
-    from jury_analysis.effective_votes import EffectiveVotes
     from jury_analysis.estimate import Estimate
     from jury_analysis.faults import FaultReport, MessageAgreement
+    from jury_analysis.labels import AnnotatorReport
     from jury_analysis.quotation_shares import QuotationShares, ReadShares
     from jury_analysis.statistics import PanelStatistics, VerdictShare
 
@@ -136,7 +135,6 @@ def _agreement(found: "Agreement", seats: tuple[str, ...]) -> Section:
 
 
 def _matrix(seats: tuple[str, ...], agreement: "Agreement") -> Chart:
-    """The raw agreement of each two seats."""
     figures: dict[tuple[str, ...], Estimate] = {}
     for pair in agreement.pairs:
         figures[pair.seats] = figures[pair.seats[::-1]] = pair.raw

@@ -36,7 +36,7 @@ _OUTCOMES: dict[str, str] = {verdict.value: word for verdict, word in OUTCOME_WO
 def templates(*loaders: BaseLoader) -> Environment:
     """An environment with these templates, those of the charts, and the formats of numbers as filters."""
     made = Environment(
-        loader=ChoiceLoader([*loaders, PackageLoader("jury_views", "charts")]),
+        loader=ChoiceLoader([*loaders, PackageLoader("jury_views", "templates")]),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,

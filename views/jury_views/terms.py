@@ -168,3 +168,23 @@ def term(word: object, language: Language) -> str:
     """The name of a stored word; other words are shown as stored."""
     stored = str(word)
     return _JAPANESE.get(stored, stored) if language == "ja" else stored
+
+
+class Translation:
+    """One label. Both languages are arguments, so that a label without one of them is an error of types, and at import.
+
+    `{name}` is a blank; both languages have the same ones.
+    """
+
+    def __init__(self, english: str, japanese: str) -> None:
+        self.texts: dict[Language, str] = {"en": english, "ja": japanese}
+
+    def __get__(self, labels: "TranslatedLabels", _owner: type) -> str:
+        return self.texts[labels.language]
+
+
+class TranslatedLabels:
+    """The labels of one subject, in one language; a subclass has a `Translation` for each."""
+
+    def __init__(self, language: Language) -> None:
+        self.language = language

@@ -13,7 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from jury_events.listening import listening_socket
-from jury_web.root_path import ServeRefused
+from jury_web.middleware import ServeRefused
 
 REQUEST_SECONDS = 30.0
 """Limit for a complete request head, from the connection or from the response before."""
@@ -291,5 +291,4 @@ class _WebServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Install no handlers."""
         yield

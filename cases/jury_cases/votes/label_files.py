@@ -56,7 +56,7 @@ def read_labels(
         stdin: the stream for `-`; None: the process's.
 
     Returns:
-        `jury_analysis.label_schema.LABELS` and those of `LABEL_FACTS` that have a value, sorted by case and annotator.
+        `jury_analysis.ballots.LABELS` and those of `LABEL_FACTS` that have a value, sorted by case and annotator.
     """
     return read_labels_of([LabelFile(path, words or VerdictWords()) for path in paths], stdin=stdin)
 

@@ -254,7 +254,7 @@ class RecordedVotes(NamedTuple):
     Attributes:
         ballots: `jury_analysis.ballots.SCHEMA`, and the columns of `FURTHER` that have a value; texts
             dictionary-encoded, sorted by debate, round, role and seat.
-        labels: `jury_analysis.label_schema.LABELS` of human annotators in the same files; None: none were asked for,
+        labels: `jury_analysis.ballots.LABELS` of human annotators in the same files; None: none were asked for,
             and no row is one.
     """
 

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from jury_analysis.ballots import EVIDENCE, KINDS, OWN_WORDS, REASONING, ROLES
-from jury_analysis.label_schema import LABEL_FACTS, LABELS
+from jury_analysis.ballots import EVIDENCE, KINDS, LABEL_FACTS, LABELS, OWN_WORDS, REASONING, ROLES
 from jury_cases.columns import listing
 from jury_cases.errors import CaseFileError
 from jury_cases.votes.seats import (

@@ -9,12 +9,11 @@ from jury_events.verdict import Verdict
 from jury_judge.comparisons.comparison import ComparisonRow, DebateComparison, Position, Side
 from jury_judge.comparisons.run_comparison import Flip, RunComparison, RunSide, ordered_ends
 from jury_views.conclusion import decided_sentence
-from jury_views.page import Page
+from jury_views.page import VERDICTS, Page, verdict_text
 from jury_views.paired_sections import paired_sections
 from jury_views.reasons import VerdictReason, reason_data
 from jury_views.report_sections import Block, ReportCell, Section, Sentence, Table
 from jury_views.terminal.report_page import others_line, print_sections
-from jury_views.terminal.verdicts import VERDICTS, verdict_text
 
 if TYPE_CHECKING:
     from jury_events.verdict_scale import VerdictScale

@@ -9,9 +9,8 @@ from jury_cli.views.runs import run_progress, run_state_text, verdict_cells
 from jury_events.errors import SettingError
 from jury_events.text import moment, pluralize, visible_line
 from jury_events.verdict import Verdict
+from jury_views.evaluation_models import assignment_object, parts_by_seat, review_objects
 from jury_views.reasons import NO_REASON
-from jury_views.record_reading import parts_by_seat
-from jury_views.review_objects import assignment_object, review_objects
 from jury_views.run_quotations import evidence_object
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from jury_events.text import moment, pluralize, visible_line
 from jury_events.verdict import REVIEW
 from jury_events.verdict_scale import OUTCOME_WORDS
 from jury_views.debate_labels import LABELS
+from jury_views.evaluation_models import Reasons, assignment_object, review_objects
 from jury_views.judgment_lines import later_events_text
 from jury_views.page import Page, TextSpan
 from jury_views.report_sections import Block, ReportCell, Section, Sentence, Table, listed, table
-from jury_views.review_objects import Reasons, assignment_object, review_objects
 from jury_views.statistics_sections import COEFFICIENTS, PAIRS
 from jury_views.terminal.report_page import whole_page
 

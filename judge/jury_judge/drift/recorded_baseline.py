@@ -26,16 +26,13 @@ from jury_judge.runs.resumed_run import own_panel
 from jury_judge.settings.drift import AnchorSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
-from jury_judge.stores.stores import Say, writer_or_created
+from jury_judge.stores.stores import WRITER_WAIT, Say, writer_or_created
 from jury_replay.drift_checks import DriftRecord, intact_drift, judged
 from jury_store.appends import first_refusal
 from jury_store.debate_rows import DebateRow
 from jury_store.errors import StoreMissing
 from jury_store.event_store import Append, EventStore
 from jury_store.opening import open_store
-
-_WAIT = 20.0
-"""Seconds to wait for another writer of a SQLite store."""
 
 _log = logging.getLogger(__name__)
 
@@ -111,7 +108,7 @@ class RecordedBaseline(ABC):
     def append(self, version: int, event: DriftEvent) -> DriftFacts:
         """Record an event after the one of that version; the facts with it."""
         encoded = encode(event, recorded_at=time.time_ns() // 1000)
-        with closing(writer_or_created(self._url, run=self._drift_id, wait=_WAIT)) as store:
+        with closing(writer_or_created(self._url, run=self._drift_id, wait=WRITER_WAIT)) as store:
             refusal = first_refusal(store.append([Append(drift_stream(self._drift_id), (encoded,), version)]))
         if refusal is not None:
             raise refusal

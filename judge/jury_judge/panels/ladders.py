@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
-from jury_analysis.ladders.ladder_check import RecordedLadder, RecordedStage, ladder_contradiction
+from jury_analysis.ladder_promises import RecordedLadder, RecordedStage, ladder_contradiction
 from jury_debate.calibrated import panel_digest, prompts_digest
 from jury_debate.presets import PRESETS
 from jury_debate.prompts_registry import PROMPTS

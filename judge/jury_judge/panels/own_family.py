@@ -2,8 +2,8 @@
 
 from collections import Counter, defaultdict
 
-from jury_analysis.model_families import model_family
 from jury_events.case import Case
+from jury_events.models import model_family
 from jury_events.panel import FinalJudge, Panel, Seat
 from jury_events.text import pluralize, visible_line
 from jury_judge.errors import RunRefused

@@ -16,8 +16,10 @@ from pydantic import Field, StringConstraints, ValidationError
 from jury_cases.errors import CaseFileError
 from jury_events.canonical import canonical_json
 from jury_events.case import Case
+from jury_events.errors import Worded
 from jury_events.text import condensed, visible_line
 from jury_events.value import Label, Value
+from jury_judge.errors import escaped
 from jury_judge.panels.document import PanelDocument
 
 MOST_SECONDS = 3
@@ -123,7 +125,7 @@ class Redaction(NamedTuple):
         try:
             return self.text(policy)
         except _Failed as error:
-            raise CaseFileError(f"--policy: {error}") from error.__cause__
+            raise PolicyRefused(f"{{policy}}: {escaped(str(error))}") from error.__cause__
 
     def text(self, text: str) -> str:
         """The redacted text; in JSON each string and number is redacted separately, so that it stays JSON."""
@@ -190,6 +192,10 @@ class OutlinedRedactedCases(RedactedCases):
         """See `jury_cases.case_outlines`."""
         for found in self._outline(*asked):
             yield found if isinstance(found, str) else self._redaction.case(found)
+
+
+class PolicyRefused(CaseFileError, Worded):
+    """The policy of the cases without one cannot be redacted."""
 
 
 class _Failed(Exception):

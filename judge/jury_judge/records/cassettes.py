@@ -1,23 +1,18 @@
 """Debates taken out of a store as files, and into it."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
-from jury_events.debate_history import DebateHistory
 from jury_judge.records.integrity import Progress
-from jury_judge.records.open_store import WRITER_WAIT, OpenStore, check_debate_id, log_line
-from jury_judge.stores.stores import Say
+from jury_judge.records.open_store import OpenStore, check_debate_id, log_line
+from jury_judge.stores.stores import WRITER_WAIT, Say
 
 if TYPE_CHECKING:
-    from jury_judge.replays.exporting import ExportedDocument, ExportedFiles
+    from jury_judge.replays.exporting import ExportedDocument, ExportedFiles, Render
     from jury_judge.replays.importing import Imported
     from jury_judge.settings.debates import Selection
-    from jury_judge.stores.integrity_state import IntegrityState
     from jury_store.seals.keys import PublicKey
-
-    Render = Callable[[DebateHistory, IntegrityState], Iterable[str]]
-    """The page of a debate, in chunks."""
 
 
 class CassetteRecords(OpenStore):

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
-from contextlib import AsyncExitStack, aclosing, contextmanager
+from contextlib import AsyncExitStack, aclosing, closing, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -11,7 +11,7 @@ from jury_events.errors import SettingError
 from jury_events.text import visible_line
 from jury_judge.blocking import BlockingWork
 from jury_judge.errors import JuryClosed
-from jury_judge.stores.stores import lend_writer, open_or_create
+from jury_judge.stores.stores import WRITER_WAIT, lend_writer, open_or_create
 from jury_store.errors import StoreClosed
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
@@ -24,21 +24,11 @@ T = TypeVar("T")
 Where = str | Condition | Iterable[str | Condition]
 """One condition on cases, or on recorded debates, or several, all of which must be met."""
 
-WRITER_WAIT = 20.0
-"""Seconds to wait for another process that writes to a SQLite store."""
-
 _log = logging.getLogger(__name__)
 
 
 class OpenStore(BlockingWork):
-    """A store, open for reading in `async with`; other processes may write to it meanwhile.
-
-    Args:
-        create: create the store where there is none; else that is an error.
-        threads: read in threads, so that the event loop goes on meanwhile. Without, reading blocks the loop, and a
-            Ctrl-C ends it at once: for a program that does nothing else, as the command.
-        readers: of live events, at most; None: 1,000.
-    """
+    """A store, open for reading in `async with`; arguments as of `Records`."""
 
     def __init__(
         self, store_url: str, *, create: bool = True, threads: bool = True, readers: int | None = None
@@ -126,11 +116,8 @@ class OpenStore(BlockingWork):
         """
 
         def write() -> T:
-            store = lend_writer(self.store_url, run=run, wait=WRITER_WAIT)
-            try:
+            with closing(lend_writer(self.store_url, run=run, wait=WRITER_WAIT)) as store:
                 return writing(store, *args, **kwargs)
-            finally:
-                store.close()
 
         return await self._blocking(write)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from jury_judge.runs.cancelling import Cancelled
     from jury_judge.runs.live_run import ListedRun, LiveRun
     from jury_judge.stores.stores import Say
-    from jury_views.live.live_events import LiveEvent
+    from jury_views.live_events import LiveEvent
     from jury_views.result_models import DebateResult
 
 _PAGE = 1000
@@ -62,7 +62,7 @@ class ReadRecords(OpenStore):
             BadPoint: `after` is not the id of a live event.
             TooManyReaders: too many follow debates already.
         """
-        from jury_views.live.live_events import LIVE_EVENTS, START, parse_point
+        from jury_views.live_events import LIVE_EVENTS, START, parse_point
 
         check_debate_id(debate_id)
         point = START if after is None else parse_point(after)
@@ -74,9 +74,9 @@ class ReadRecords(OpenStore):
             async for one in reader:
                 yield one
 
-    async def named(self, name: str) -> "NamedDebate":
-        """The debate that a person means: by its id, else the newest one of the case of that id."""
-        return await self._read(_named, name)
+    async def named(self, name: str, run_id: str | None = None) -> "NamedDebate":
+        """The debate that a person means, of a run or of any: by its id, else the newest one of the case of that id."""
+        return await self._read(_named, name, run_id)
 
     async def read(self, debate_id: str) -> "DebateHistory":
         """The recorded history of a debate: its events, model calls and texts, checked against their hashes."""
@@ -125,23 +125,29 @@ class ReadRecords(OpenStore):
             after = rows[-1].position
 
 
-def _named(store: EventStore, name: str) -> NamedDebate:
-    if is_debate_id(name) and store.debate(name) is not None:
+def _named(store: EventStore, name: str, run_id: str | None) -> NamedDebate:
+    wanted = DebateFilter(run_id=run_id, counted=None)
+    if is_debate_id(name) and (row := store.debate(name)) is not None and run_id in {None, row.run_id}:
         return NamedDebate(name)
-    like = [] if not name.strip() else store.list_debates(DebateFilter(search=name, counted=None), NEWEST, limit=_PAGE)
+    like = [] if not name.strip() else store.list_debates(wanted._replace(search=name), NEWEST, limit=_PAGE)
     of_case = [row for row in like if row.case_id == name]
     if of_case:
         chosen = next((row for row in of_case if row.aside is None), of_case[0])
         return NamedDebate(chosen.debate_id, len(of_case) - 1)
-    if is_run_id(name) and store.run(name) is not None:
+    if run_id is None and is_run_id(name) and store.run(name) is not None:
         raise DebateNotFound(_IS_A_RUN.format(name=name))
-    newest = like or store.list_debates(DebateFilter(counted=None), NEWEST, limit=_PAGE)
+    newest = like or store.list_debates(wanted, NEWEST, limit=_PAGE)
     ids = [word for row in newest for word in (row.debate_id, row.case_id)]
     hint = did_you_mean(name, ids)
     if not hint and like:
         hint = f" (did you mean {like[0].debate_id}?)"
     shown = visible_line(repr(name), 200)
-    raise DebateNotFound(f"there is no debate or case {shown} in this store{hint}; `jury list` lists the debates")
+    if run_id is None:
+        raise DebateNotFound(f"there is no debate or case {shown} in this store{hint}; `jury list` lists the debates")
+    run = visible_line(run_id, 120)
+    raise DebateNotFound(
+        f"there is no debate or case {shown} in the run {run}{hint}; `jury list --run {run}` lists its debates"
+    )
 
 
 def _item_messages(store: EventStore, debate_id: str) -> dict[int, int]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jury_analysis.calibration import CalibrationOptions
     from jury_analysis.gate import GateOptions, GateReport
     from jury_analysis.gate_plan import GatePlan
-    from jury_analysis.ladders.ladder_report import LadderOptions
+    from jury_analysis.ladder_report import LadderOptions
     from jury_analysis.panel_worth import PanelWorth, WorthOptions
     from jury_analysis.run_probes import RunProbes
     from jury_analysis.statistics import StatisticsOptions
@@ -78,7 +78,7 @@ class VoteRecords(OpenStore):
             filter: which debates; those in quarantine are left out unless asked for.
             run_ids: only those of these runs; (): of any.
             seats: only the votes of these seats, and of the final judge; (): of all.
-            labels: rows of `jury_analysis.label_schema.LABELS`, which win over the labels of the cases.
+            labels: rows of `jury_analysis.ballots.LABELS`, which win over the labels of the cases.
             count: labels or outcomes of debates under a scale of the panel's own, in which the labels are then; None:
                 labels, where all debates are of one scale.
         """

@@ -25,6 +25,7 @@ from jury_store.event_store import EventStore
 
 Progress = Callable[[int], None]
 Render = Callable[[DebateHistory, IntegrityState], Iterable[str]]
+"""The page of a debate, in chunks."""
 
 
 class ExportedFiles(NamedTuple):

@@ -107,6 +107,6 @@ def verified(store: EventStore, asked: Verification, progress: Callable[[int], N
 
 def _schema_failures(url: str) -> list[IntegrityFailure]:
     """A key or guard that the database lacks, or a trigger or view that it should not have."""
-    from jury_migrations.comparison import check  # noqa: PLC0415  (slow to import: Alembic)
+    from jury_migrations.upgrading import check  # noqa: PLC0415  (slow to import: Alembic)
 
     return [IntegrityFailure("", f"the schema is not the declared one: {difference}") for difference in check(url)]

@@ -10,14 +10,13 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from jury_analysis.agreement import Agreement, agreement
-from jury_analysis.ballots import SCHEMA, check
-from jury_analysis.label_schema import DECISIVE_MESSAGE, LABELS
+from jury_analysis.ballots import DECISIVE_MESSAGE, LABELS, SCHEMA, check
 from jury_analysis.scale import OURS, Scale
 from jury_analysis.vote_matrix import vote_matrix
 from jury_cases.votes.words import VerdictWords
-from jury_events.errors import EventError, SettingError
+from jury_events.errors import EventError
 from jury_events.review_facts import Review
-from jury_judge.errors import ReviewRefused
+from jury_judge.errors import ReviewRefused, SettingsRefused
 from jury_judge.stores.case_messages import CaseMessages
 from jury_judge.stores.debates import listed_rows
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow
@@ -275,9 +274,10 @@ def review_labels(store: EventStore, words: VerdictWords | None = None, *, rando
     ]
     if not rows:
         what = "blind review of a case that was drawn at random" if random_only else "review that counts"
-        raise SettingError(
-            f"--labels reviews: this store has no {what}; `jury review` records reviews, with --sample N --blind of a "
-            "random sample"
+        raise SettingsRefused(
+            f"{{labels}} reviews: this store has no {what}; `jury review` records reviews, with --sample N --blind "
+            "of a random sample",
+            usage=False,
         )
     not_reviewed = len({case for case, _ in waiting - found.keys()}) if random_only else 0
     return ReviewLabels(pa.Table.from_pylist(rows, LABELS.append(DECISIVE_MESSAGE)), left_out, not_reviewed)

@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from jury_events.review_events import ReviewSample
 from jury_events.review_facts import AssignedReview, Review
@@ -28,7 +28,7 @@ from jury_judge.reviews.review_changes import (
     verdict_change,
     withdrawal_change,
 )
-from jury_judge.stores.stores import lend_writer
+from jury_judge.stores.stores import Say, lend_writer
 from jury_store.append_requests import MOST_APPENDS, AppendRequest
 from jury_store.errors import StoreFailed, StoreLocked
 from jury_store.event_store import Append, AppendResults, EventStore
@@ -44,13 +44,9 @@ _TURN = 1.0
 _ANSWERED_WITHIN = 10.0
 """Seconds for the answer to a request that was taken."""
 
-Say = Callable[[str], None]
 
-
-class Blocking(Protocol):
-    """Does work that blocks, for a caller with an event loop: as `asyncio.to_thread`."""
-
-    def __call__(self, work: Callable[..., Any], /, *args: Any) -> Awaitable[Any]: ...
+Blocking = Callable[..., Awaitable[Any]]
+"""Does work that blocks, for a caller with an event loop: as `asyncio.to_thread`."""
 
 
 class _Sent(NamedTuple):

@@ -71,7 +71,7 @@ class Callbacks:
             await self.drop()
 
     async def _follow(self, debate_id: str) -> None:
-        from jury_views.live.live_events import LIVE_EVENTS
+        from jury_views.live_events import LIVE_EVENTS
 
         logged = False
         try:

@@ -39,7 +39,7 @@ from jury_store.errors import StoreError, StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store, parse_store_url
 from jury_views.debate_results import collaborative_result
-from jury_views.failed_calls import failed_calls
+from jury_views.reasons import failed_calls
 
 if TYPE_CHECKING:
     from jury_judge.feed import Feed

@@ -357,7 +357,7 @@ class CaseLister:
         return encode(event, recorded_at=self.effects.clock())
 
     def _recorded(self, appends: list[Append]) -> AppendResults:
-        done = asyncio.run_coroutine_threadsafe(self.clerk.record_together(appends), self.loop)
+        done = asyncio.run_coroutine_threadsafe(self.clerk.record(appends, atomic=True), self.loop)
         return done.result()
 
 

@@ -20,10 +20,10 @@ from jury_events.local_events import ExportedScore, ScoresExportBegun, ScoresExp
 from jury_events.local_facts import LocalFacts
 from jury_events.scrubbing import known_scrubber
 from jury_events.text import moment, visible_line
-from jury_judge.extras import check_mlflow, check_traces
+from jury_judge.extras import check_package, check_traces
 from jury_judge.scores.debate_scores import DebateScore, JudgedTrace, ScoresRefused, ScoreTarget, judged_trace, place_of
 from jury_judge.stores.debates import must_exist
-from jury_judge.stores.stores import Say, open_writer, shown_url
+from jury_judge.stores.stores import WRITER_WAIT, Say, open_writer, shown_url
 from jury_replay.intact import intact_history
 from jury_replay.selection import DebateSelection
 from jury_store.errors import StoreError, StoreLocked
@@ -158,7 +158,7 @@ def score_target(name: ScoreTargetName, environ: Mapping[str, str]) -> ScoreTarg
     if name == "langfuse":
         return LangfuseScores(LangfuseApi.of(environ))
     if name == "mlflow":
-        check_mlflow("export --to mlflow")
+        check_package("export --to mlflow", "mlflow")  # no extra: it would bind the versions of much else
         return MlflowScores()
     check_traces("export --to otel")
     from jury_judge.scores.otel_scores import OtelScores  # noqa: PLC0415  (of an extra)
@@ -196,11 +196,8 @@ def _taken(url: str, wait: float) -> RunLock | SqliteLock:
     return lock
 
 
-WRITER_WAIT = 20.0
-"""Seconds to wait for another process that exports scores, or that writes to a SQLite store."""
-
 RECORD_WAIT = 3600.0
-"""The same once a tool has taken scores."""
+"""Seconds to wait for another process that writes to a SQLite store once a tool has taken scores."""
 
 _NAME = "export"
 """In the lock of the store."""

@@ -13,6 +13,7 @@ from jury_judge.errors import SettingsRefused
 from jury_judge.panels.calibration_files import CALIBRATIONS, read_calibration, signed_bytes, write_file
 from jury_judge.panels.ladders import LADDERS, is_ladder, read_ladder
 from jury_judge.seals.stored_seals import note_text
+from jury_judge.stores.stores import Say
 from jury_store.errors import BadNote
 from jury_store.event_store import EventStore
 from jury_store.sealer import Sealer
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from jury_replay.sealed import Trust
     from jury_store.seals.last_signed import LastSigned
     from jury_store.seals.note import WitnessKey
-
-
-Say = Callable[[str], None]
 
 
 def read_keys(paths: Iterable[Path]) -> tuple[PublicKey, ...]:

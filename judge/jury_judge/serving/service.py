@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jury_events.ids import debate_stream
 from jury_events.review_facts import Review
 from jury_judge.errors import ReviewerLeft, TooManyReviews
 from jury_judge.feed import MOST_READERS, Feed
@@ -138,11 +137,6 @@ class Service:
         self.submission_states = SubmissionStates(self.submissions, store)
         self.reviewing = reviewing
         self._database = database
-
-    async def is_known(self, debate_id: str) -> bool:
-        """Whether a debate is recorded."""
-        stream = debate_stream(debate_id)
-        return stream in await asyncio.to_thread(self.store.heads, [stream])
 
     def has_reviewed(self, reviewer: str, debate_id: str) -> bool:
         """Whether a person has given a verdict on a debate that stands."""

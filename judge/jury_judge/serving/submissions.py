@@ -94,7 +94,9 @@ class SubmittedRuns:
             names = list(left | {row.run_id: None for row in rows if row.total is None or row.ended < row.total})
             self._logs = {name: self._logs[name] for name in names if name in self._logs}
             found: list[SubmittedRun] = []
-            for page in _paged([name for name in names if name not in executed]):
+            wanted = [name for name in names if name not in executed]
+            for start in range(0, len(wanted), _PAGE):
+                page = wanted[start : start + _PAGE]
                 chosen = [one for one in self._submitted(page) if (one.staged or one.run_id in left) and is_wanted(one)]
                 holders = self._registry.holders([run.run_id for run in chosen]) if self._registry and chosen else {}
                 found += [run for run in chosen if run.run_id not in holders]
@@ -126,10 +128,6 @@ class SubmittedRuns:
         """Close its connection."""
         if self._registry is not None:
             self._registry.close()
-
-
-def _paged(names: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (names[start : start + _PAGE] for start in range(0, len(names), _PAGE))
 
 
 def submitted_run(facts: RunFacts | None) -> SubmittedRun | None:

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.calibration import CalibrationOptions, CalibrationReport, calibrate
-from jury_analysis.ladders.ladder_report import LadderOptions, LadderReport, calibrate_ladder
-from jury_analysis.ladders.ladder_use import StageBallots
+from jury_analysis.ladder_report import LadderOptions, LadderReport, calibrate_ladder
+from jury_analysis.ladder_use import StageBallots
 from jury_analysis.scale import OURS, Scale
 from jury_debate.calibrated import panel_digest, prompts_digest
 from jury_events.debate_events import DebateOpened
@@ -264,7 +264,7 @@ def ladder_of_files(votes: Votes, stages: Sequence[str], options: LadderOptions)
         place = ballots.schema.get_field_index("final_verdict")
         ballots = ballots.set_column(place, "final_verdict", pa.nulls(len(ballots), pa.string()))
     found = [
-        StageBallots(stage, of_seats(ballots, [one.strip() for one in stage.split(",")], flag="--stages"))
+        StageBallots(stage, of_seats(ballots, [one.strip() for one in stage.split(",")], setting="stages"))
         for stage in stages
     ]
     return FoundLadder(calibrate_ladder(found, votes.labels, options), (None,) * len(found))

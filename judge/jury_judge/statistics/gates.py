@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from jury_analysis.ballots import LABELS
 from jury_analysis.gate import GateOptions, GateReport, gate
 from jury_analysis.gate_plan import GatePlan, assumed_plan, measured_plan, repeats_apart
-from jury_analysis.label_schema import LABELS
 from jury_analysis.paired import paired
 from jury_analysis.pairing import PairedOptions, Verdicts
 from jury_analysis.scale import Scale
 from jury_cases.votes.words import VerdictWords, parse_words
-from jury_events.errors import SettingError
+from jury_judge.errors import SettingsRefused
 from jury_judge.settings.gate import GateSettings
 from jury_judge.settings.statistics import Count
 from jury_judge.stores.chosen_scale import ChosenScale
@@ -54,7 +54,7 @@ class Judged(NamedTuple):
 
     Attributes:
         sides: None: nothing was judged.
-        labels: `jury_analysis.label_schema.LABELS`, which win over those of the ballots; None: there are none.
+        labels: `jury_analysis.ballots.LABELS`, which win over those of the ballots; None: there are none.
         words: the verdicts.
     """
 
@@ -164,8 +164,8 @@ def _of_one_ladder(store: EventStore, ballots: pa.Table) -> pa.Table:
 
 def sides_of_judges(ballots: pa.Table, base: Sequence[str], candidate: Sequence[str]) -> GateSides:
     """Two lists of judges; without the second there is no candidate."""
-    first = of_seats(ballots, base, flag="--base")
-    second = of_seats(ballots, candidate, flag="--candidate") if candidate else None
+    first = of_seats(ballots, base, setting="base")
+    second = of_seats(ballots, candidate, setting="candidate") if candidate else None
     return GateSides(", ".join(base), ", ".join(candidate) or None, (first, second), "plurality")
 
 
@@ -173,7 +173,9 @@ def decide(sides: GateSides, labels: pa.Table | None, options: GateOptions) -> G
     """The gate of both sides."""
     first, second = sides.ballots
     if second is None:
-        raise SettingError("a gate needs two sides: name a candidate beside the base, or plan with --plan CASES")
+        raise SettingsRefused(
+            "a gate needs two sides: name a candidate beside the base, or plan with {plan} CASES", usage=False
+        )
     return gate(first, second, labels, _of(sides, options))
 
 
@@ -201,9 +203,10 @@ def plan(
         pilot = (first, second) if second is not None else repeats_apart(first)
         if pilot is not None and assumed.discordance is None:
             if assumed.cluster_size is not None or assumed.correlation is not None:
-                raise SettingError(
-                    "what was judged twice says how much cases of a cluster resemble each other: leave --cluster-size "
-                    "and --icc out, or assume with --discordance too how many pairs change"
+                raise SettingsRefused(
+                    "what was judged twice says how much cases of a cluster resemble each other: leave {cluster_size} "
+                    "and {correlation} out, or assume with {discordance} too how many pairs change",
+                    usage=False,
                 )
             return measured_plan(cases, options, paired(*pilot, labels, options.paired))
         known = paired(first, first, labels, options.paired)

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from jury_events.errors import DebateNotFound
 from jury_judge.errors import RunTooLarge, TooManyReports
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from jury_judge.reviews.review_agreement import ReviewAgreement
     from jury_judge.settings.statistics import Count
     from jury_views.gate_view import GateInWords
+
+T = TypeVar("T")
 
 MOST_DEBATES = 20_000
 """Of a run whose statistics a server computes: some seconds. `jury stats` has no such limit."""
@@ -76,32 +78,27 @@ class RunReports:
         """The statistics of a run's finished debates, each panel apart."""
         check_statistics("the statistics of a run")
         (run,) = await self._runs(run_id)
-        found = await self._report(
-            ("statistics", run, simulated), partial(computed_statistics, self._store, run_id, simulated=simulated)
-        )
-        return cast("Statistics", found)
+        compute = partial(computed_statistics, self._store, run_id, simulated=simulated)
+        return await self._report(("statistics", run, simulated), compute)
 
     async def page(self, run_id: str, *, simulated: bool = False) -> "RunPageReport":
         """The statistics of a run, and what its seats and rounds are worth, from one reading of its ballots."""
         check_statistics("the statistics of a run")
         (run,) = await self._runs(run_id)
-        found = await self._report(
-            ("page", run, simulated), partial(computed_page, self._store, run_id, simulated=simulated)
-        )
+        compute = partial(computed_page, self._store, run_id, simulated=simulated)
+        found = await self._report(("page", run, simulated), compute)
         position = await asyncio.to_thread(self._store.last_position)  # reviews do not change the row of a run
         rates = await self._report(("rates", run, position), partial(_rates, self._store, run_id))
         drift = await asyncio.to_thread(_drift, self._store, run_id)
-        return cast("RunPageReport", found)._replace(true_rates=rates, drift=drift)
+        return found._replace(true_rates=rates, drift=drift)
 
     async def true_gate(self, run_id: str, claim: str, rate_of: "Of" = "run") -> "GateInWords":
         """Whether the rate at which people give a label keeps a limit, by the draws that are on record."""
         check_statistics("a gate on a true rate")
         (run,) = await self._runs(run_id)
         position = await asyncio.to_thread(self._store.last_position)
-        found = await self._report(
-            ("true", run, position, claim, rate_of), partial(computed_true_gate, self._store, run_id, claim, rate_of)
-        )
-        return cast("GateInWords", found)
+        compute = partial(_true_gate, self._store, run_id, claim, rate_of)
+        return await self._report(("true", run, position, claim, rate_of), compute)
 
     async def gate(self, a: str, b: str, count: "Count | None" = None) -> "GateReport":
         """Two runs paired case by case, and the gate from a to b by its default metric and margin.
@@ -111,17 +108,15 @@ class RunReports:
         """
         check_statistics("the paired table of two runs")
         first, second = await self._runs(a, b)
-        found = await self._report(("gate", first, second, count), partial(computed_gate, self._store, a, b, count))
-        return cast("GateReport", found)
+        return await self._report(("gate", first, second, count), partial(computed_gate, self._store, a, b, count))
 
     async def reviewers(self, wanted: DebateFilter, seen_by: str | None = None) -> "ReviewAgreement":
         """The agreement of the people who reviewed debates, as `review_agreement`."""
         check_statistics("the agreement of reviewers")
         position = await asyncio.to_thread(self._store.last_position)
-        found = await self._report(
+        return await self._report(
             ("reviewers", position, wanted, seen_by), partial(_reviewers, self._store, wanted, seen_by)
         )
-        return cast("ReviewAgreement", found)
 
     def close(self) -> None:
         """Wait for the computation that runs; those that wait are cancelled."""
@@ -139,11 +134,11 @@ class RunReports:
                 )
         return [rows[run_id] for run_id in run_ids]
 
-    async def _report(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+    async def _report(self, key: Hashable, compute: Callable[[], T]) -> T:
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
-                return self._kept[key]
+                return cast("T", self._kept[key])
             waiting = self._waiting.get(key)
             if waiting is None:
                 if len(self._waiting) >= MOST_WAITING:
@@ -151,7 +146,7 @@ class RunReports:
                 waiting = self._waiting[key] = self._thread.submit(compute)
                 waiting.add_done_callback(partial(self._done, key))
         # A reader who goes away must not cancel the computation that others wait for.
-        return await asyncio.shield(asyncio.wrap_future(waiting))
+        return cast("T", await asyncio.shield(asyncio.wrap_future(waiting)))
 
     def _done(self, key: Hashable, computed: Future[Any]) -> None:
         with self._lock:
@@ -194,7 +189,7 @@ def computed_gate(store: EventStore, a: str, b: str, count: "Count | None" = Non
     return found if count or sides.chosen.scale is None else replace(found, paired=computed_pairs(store, a, b, count))
 
 
-def computed_true_gate(store: EventStore, run_id: str, claim: str, rate_of: "Of") -> "GateInWords":
+def _true_gate(store: EventStore, run_id: str, claim: str, rate_of: "Of") -> "GateInWords":
     """A gate on a true rate of a run, computed now."""
     from jury_judge.settings.gate import GateSettings
     from jury_judge.statistics.true_rates import true_gate_of

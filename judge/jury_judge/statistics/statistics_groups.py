@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.estimate import Estimate
-from jury_analysis.ladders.ladder_use import AuditedCase, AuditedShare, audited_shares
+from jury_analysis.ladder_use import AuditedCase, AuditedShare, audited_shares
 from jury_analysis.report_object import json_object
 from jury_analysis.statistics import Statistics, StatisticsOptions, statistics
 from jury_analysis.true_rate import TrueRate
@@ -19,8 +19,8 @@ from jury_events.text import visible_line
 from jury_judge.stores.debates import opening_of, rows_of_run
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
-from jury_views.notebook.cells import statistics_html
-from jury_views.notebook.shown_as_cell import CellHtml, ShownAsCell
+from jury_views.notebook import statistics_html
+from jury_views.result_models import CellHtml, ShownAsCell
 
 _DISAGREES = Wording(
     "run {run}: the last stage has another verdict on {whole} of the audited early exits: {each}; which is right, "
@@ -147,7 +147,7 @@ class GroupedStatistics(ShownAsCell):
 
     def to_html(self, lang: Language = "en") -> CellHtml:
         """Charts and tables of each group, as a cell of a notebook shows them (docs/python-api.md)."""
-        return statistics_html(self.named(), lang, self.remarks())
+        return CellHtml(statistics_html(self.named(), lang, self.remarks()))
 
     def remarks(self) -> Iterator[Reason]:
         """Lines about labels that differ from those of the cases, tie, or are of no case; and about audits."""
@@ -233,4 +233,4 @@ class ShownStatistics(ShownAsCell, Statistics):
 
     def to_html(self, lang: Language = "en") -> CellHtml:
         """Charts and tables of each panel."""
-        return statistics_html([("", self)], lang)
+        return CellHtml(statistics_html([("", self)], lang))

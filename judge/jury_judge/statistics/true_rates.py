@@ -25,9 +25,8 @@ from jury_judge.tables.ballot_sources import Votes, counted_words, scale_of, sto
 from jury_judge.tables.vote_files import counted_in_files, later_labels, read_label_files, read_vote_files
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.event_store import EventStore
-from jury_views.gate_view import GateInWords
-from jury_views.reports.tally import parse_fail_condition
-from jury_views.true_gate_view import true_gate_in_words
+from jury_views.gate_view import GateInWords, true_gate_in_words
+from jury_views.tally import parse_fail_condition
 
 _DRAW = 150
 """Cases of the draw that is proposed."""
@@ -152,11 +151,12 @@ def _of_run(asked: GateSettings, run_id: str, store: EventStore, say: Say) -> An
         return Answers(draw, clusters, _reviewed(store, counted.words), "draw", counted.words)
     of_cases = _labels_of_cases(votes.counted)
     if asked.labels or not of_cases:
-        name = visible_line(run_id, 100)
+        name = escaped(visible_line(run_id, 100))
         size = min(_DRAW, len(clusters))
-        raise SettingError(
+        raise SettingsRefused(
             f"no case of run {name} was drawn at random for a reviewer: draw with jury review --run {name} --sample "
-            f"{size} --blind --reviewer NAME, or give --labels FILE, whose cases you drew"
+            f"{size} --blind --reviewer NAME, or give {{labels}} FILE, whose cases you drew",
+            usage=False,
         )
     return _taken_as_drawn(clusters, of_cases, counted.words)
 
@@ -186,7 +186,9 @@ def _asserted(clusters: Mapping[str, str], labels: pa.Table, words: VerdictWords
 def _taken_as_drawn(clusters: Mapping[str, str], said: Mapping[str, str | None], words: VerdictWords) -> Answers:
     drawn = frozenset(said) & frozenset(clusters)
     if not drawn:
-        raise SettingError("no label is of a case that was judged: give both the same case ids, with --labels FILE")
+        raise SettingsRefused(
+            "no label is of a case that was judged: give both the same case ids, with {labels} FILE", usage=False
+        )
     draw = RecordedDraw((DrawnStratum(None, frozenset(clusters), drawn),), (), 0)
     return Answers(draw, clusters, said, "assertion", words)
 

@@ -59,7 +59,8 @@ from jury_replay.table_file import check_new_table
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from jury_views.gate_view import GateInWords, gate_in_words
-from jury_views.reports import junit, markdown
+from jury_views.junit import JUNIT_BEGINS
+from jury_views.markdown import MARKDOWN_BEGINS
 
 if TYPE_CHECKING:
     from jury_judge.settings.run import ProbeSettings
@@ -67,8 +68,8 @@ from collections.abc import Collection, Mapping
 
 from jury_analysis.calibration import CalibrationOptions
 from jury_analysis.gate import GateOptions
-from jury_analysis.ladders.ladder_report import LadderOptions
-from jury_analysis.ladders.promises import Promises
+from jury_analysis.ladder_promises import Promises
+from jury_analysis.ladder_report import LadderOptions
 from jury_analysis.pairing import PairedOptions
 from jury_analysis.panel_worth import WorthOptions
 from jury_analysis.statistics import StatisticsOptions
@@ -239,7 +240,7 @@ def true_gate_report(asked: GateSettings, say: Say) -> GateInWords:
 
 
 def _check_reports(asked: GateSettings) -> None:
-    for path, begins in ((asked.junit, junit.BEGINS), (asked.markdown, markdown.BEGINS)):
+    for path, begins in ((asked.junit, JUNIT_BEGINS), (asked.markdown, MARKDOWN_BEGINS)):
         if path is not None:
             check_report_path(path, begins)
 

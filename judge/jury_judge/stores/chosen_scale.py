@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from jury_events.errors import SettingError
 from jury_events.text import visible_line
 from jury_events.verdict_scale import VerdictScale
+from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.settings.statistics import Count
 
 _SHOWN = 5
@@ -57,8 +57,10 @@ def chosen_scale(scales: Iterable[VerdictScale | None], count: Count | None) -> 
     shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
     judged = f"the debates are judged in {len(names)} scales ({shown})"
     if count == "labels":
-        raise SettingError(
-            f"{judged}, whose labels are not counted together: choose debates of one scale, or leave --count labels out"
+        raise SettingsRefused(
+            f"{escaped(judged)}, whose labels are not counted together: choose debates of one scale, or leave "
+            "{count} labels out",
+            usage=False,
         )
     return ChosenScale(mixed=f"{judged}: their outcomes are counted, and no label")
 

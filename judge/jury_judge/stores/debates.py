@@ -18,7 +18,7 @@ from jury_replay.selection import DebateSelection
 from jury_store.debate_rows import DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 from jury_store.list_order import OLDEST, PageCursor, SortOrder
-from jury_views.errors import OpeningMissing
+from jury_views.debate_fold import OpeningMissing
 from jury_views.reasons import VerdictReason
 from jury_views.result_lines import StoredResult
 

@@ -33,6 +33,10 @@ _OPEN: dict[tuple[int, Path], _SharedWriter] = {}
 """By process id and path: stores that a fork inherited stay open and unused."""
 
 
+WRITER_WAIT = 20.0
+"""Seconds to wait for another process that writes to a SQLite store."""
+
+
 def lend_writer(url: str, *, run: str, wait: float) -> EventStore:
     """The store at `url`, open for writing; it is closed when its last user closes it."""
     parsed = parse_store_url(url)

@@ -10,11 +10,12 @@ import pyarrow.compute as pc
 from jury_analysis.ballots import MESSAGES, OWN_WORDS, REASONING, SCHEMA
 from jury_analysis.scale import Scale, in_labels, without_own_words
 from jury_cases.votes.words import VerdictWords
-from jury_events.errors import DebateNotFound, EventError, SettingError
+from jury_events.errors import DebateNotFound, EventError
 from jury_events.nearest import did_you_mean
 from jury_events.text import visible_line
 from jury_events.verdict import FAIL
 from jury_events.verdict_scale import VerdictScale
+from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.settings.statistics import Count, Read
 from jury_judge.stores.chosen_scale import ChosenScale, chosen_scale
 from jury_judge.stores.debates import panel_of
@@ -32,7 +33,7 @@ class Votes(NamedTuple):
     Attributes:
         ballots: columns of `jury_analysis.ballots.SCHEMA`, texts dictionary-encoded; as they are recorded, where they
             come from a store.
-        labels: `jury_analysis.label_schema.LABELS` of human annotators; None: there are none.
+        labels: `jury_analysis.ballots.LABELS` of human annotators; None: there are none.
         words: the verdicts, and what words of later labels mean.
         scales: the scales of the panels' own, each once; None among them: the three verdicts.
     """
@@ -89,8 +90,8 @@ def stored_ballots(
     return with_messages(store, found) if messages else found
 
 
-def of_seats(ballots: pa.Table, seats: Sequence[str], *, flag: str = "--seats") -> pa.Table:
-    """The ballots of these seats and of the final judge; all of them for (). `flag` is what messages name."""
+def of_seats(ballots: pa.Table, seats: Sequence[str], *, setting: str = "seats") -> pa.Table:
+    """The ballots of these seats and of the final judge; all of them for (). `setting` is what messages name."""
     if not seats:
         return ballots
     jurors = pc.equal(ballots["role"].cast(pa.string()), "juror")
@@ -100,10 +101,10 @@ def of_seats(ballots: pa.Table, seats: Sequence[str], *, flag: str = "--seats") 
         if seat not in known:
             more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
             shown = ", ".join(visible_line(one, 60) for one in known[:_SHOWN]) + more
-            raise SettingError(
-                f"{flag} {visible_line(seat, 60)!r}: no debate has this seat{did_you_mean(seat, known)}; "
-                f"the seats are {shown}"
+            said = (
+                f"{visible_line(seat, 60)!r}: no debate has this seat{did_you_mean(seat, known)}; the seats are {shown}"
             )
+            raise SettingsRefused(f"{{{setting}}} {escaped(said)}", usage=False)
     chosen = pc.is_in(names, value_set=pa.array(seats, pa.string()))
     return ballots.filter(pc.or_(pc.invert(jurors), chosen))
 
@@ -122,7 +123,7 @@ def of_reading(ballots: pa.Table, read: Read | None) -> pa.Table:
     chosen = ballots.filter(found if read == "partly" else pc.invert(found))
     if not chosen.num_rows:
         jurors = "a juror read less than" if read == "partly" else "all jurors read"
-        raise SettingError(f"--read {read}: of no debate {jurors} the whole record")
+        raise SettingsRefused(f"{{read}} {read}: of no debate {jurors} the whole record", usage=False)
     return chosen
 
 

@@ -22,8 +22,8 @@ from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.errors import StoreDamaged
 from jury_store.event_store import EventStore
-from jury_views.notebook.cells import ballots_html
-from jury_views.notebook.shown_as_cell import CellHtml, ShownAsCell
+from jury_views.notebook import ballots_html
+from jury_views.result_models import CellHtml, ShownAsCell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +60,7 @@ class BallotFrame(ShownAsCell):
         """The first rows, as a cell of a notebook shows them."""
         rows = self.arrow.select(SHOWN).slice(0, MOST_ROWS).to_pylist()
         simulated = pc.sum(self.arrow["simulated"]).as_py() or 0
-        return ballots_html(rows, lang, total=self.arrow.num_rows, simulated=simulated)
+        return CellHtml(ballots_html(rows, lang, total=self.arrow.num_rows, simulated=simulated))
 
 
 _PAGE = 200

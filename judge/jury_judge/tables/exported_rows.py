@@ -8,9 +8,8 @@ from typing import Any, get_args, get_type_hints
 
 import pyarrow as pa
 
-from jury_analysis.ballots import OWN_WORDS, READING, REASONING, SCHEMA
-from jury_analysis.label_schema import DECISIVE_MESSAGE
-from jury_analysis.label_schema import LABELS as LABEL_SCHEMA
+from jury_analysis.ballots import DECISIVE_MESSAGE, OWN_WORDS, READING, REASONING, SCHEMA
+from jury_analysis.ballots import LABELS as LABEL_SCHEMA
 from jury_debate.prompts_1.case_items import ItemMessages
 from jury_events.codec import decode
 from jury_events.debate_events import StatementMade
@@ -25,8 +24,8 @@ from jury_store.debate_ballots import VARIANT
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
 from jury_views.debate_fold import EVALUATING, StepEvaluation, evaluation_of, quotations, text_in
+from jury_views.evaluation_models import parts_by_seat
 from jury_views.reasons import VerdictReason, said_by, without_quotations
-from jury_views.record_reading import parts_by_seat
 from jury_views.result_models import OUTCOME, DebateResult, FinalJudgment
 
 _TIME = pa.timestamp("us", tz="UTC")

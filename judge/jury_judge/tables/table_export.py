@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Literal
 
 import pyarrow as pa
 
-from jury_analysis.label_schema import DECISIVE_MESSAGE
+from jury_analysis.ballots import DECISIVE_MESSAGE
 from jury_events.case import decisive_message
 from jury_events.codec import decode
 from jury_events.errors import EventError

@@ -19,10 +19,9 @@ from jury_cases.votes.label_files import LabelFile, read_labels_of
 from jury_cases.votes.vote_files import read_votes_of
 from jury_cases.votes.vote_rows import ANNOTATOR
 from jury_cases.votes.words import VerdictWords
-from jury_events.errors import SettingError
 from jury_events.regular_files import open_regular
 from jury_events.text import pluralize
-from jury_judge.errors import VotesNotAlike
+from jury_judge.errors import SettingsRefused, VotesNotAlike
 from jury_judge.reviews.review_agreement import review_labels
 from jury_judge.settings.settings_file import settings_in
 from jury_judge.settings.statistics import REVIEWS, Count
@@ -178,9 +177,10 @@ def counted_in_files(votes: Votes, asked: Count | None, *, usual: Count | None =
     """
     if not votes.scales:
         if asked is not None:
-            raise SettingError(
-                "--count is about panels with a scale of their own: these files say no scale, and their words are what "
-                "they are"
+            raise SettingsRefused(
+                "{count} is about panels with a scale of their own: these files say no scale, and their words are what "
+                "they are",
+                usage=False,
             )
         return CountedWords(votes.words)
     chosen = chosen_scale(votes.scales, asked or usual)
@@ -273,7 +273,7 @@ def with_later_labels(
     if not given:
         return votes
     if votes.labels is not None:
-        raise SettingError("--annotators and --labels: both give labels; keep one of them")
+        raise SettingsRefused("{annotators} and {labels}: both give labels; keep one of them", usage=False)
     labels, words = later_labels(given, votes.words, store, say, random_only=random_only)
     ballots = _without_labels(votes.ballots) if random_only and REVIEWS in given else votes.ballots
     return votes._replace(ballots=ballots, labels=labels, words=words)

@@ -93,24 +93,18 @@ def _row(
     name: str, calls: Sequence[ExchangeRecorded], outcomes: Iterable[CallOutcome], words: DebateLabels
 ) -> tuple[str, ...]:
     ended = [call.outcome for call in calls]
-    read = _tokens([call.usage.input_tokens for call in calls], words.unknown)
-    written = _tokens([call.usage.output_tokens for call in calls], words.unknown)
+    read = _sum([call.usage.input_tokens for call in calls], "{:,}", words.unknown)
+    written = _sum([call.usage.output_tokens for call in calls], "{:,}", words.unknown)
+    cost = _sum([call.cost for call in calls], "${:.4f}", words.unknown)
     counts = (str(ended.count(outcome)) for outcome in outcomes)
-    return (name, str(len(calls)), *counts, f"{read} / {written}", _cost([call.cost for call in calls], words.unknown))
+    return (name, str(len(calls)), *counts, f"{read} / {written}", cost)
 
 
-def _tokens(counts: list[int | None], unknown: str) -> str:
-    known = [count for count in counts if count is not None]
+def _sum(values: Sequence[float | None], form: str, unknown: str) -> str:
+    known = [value for value in values if value is not None]
     if not known:
         return unknown
-    return f"{sum(known):,}" if len(known) == len(counts) else f"{sum(known):,} + {unknown}"
-
-
-def _cost(costs: list[float | None], unknown: str) -> str:
-    known = [cost for cost in costs if cost is not None]
-    if not known:
-        return unknown
-    return f"${sum(known):.4f}" if len(known) == len(costs) else f"${sum(known):.4f} + {unknown}"
+    return form.format(sum(known)) + ("" if len(known) == len(values) else f" + {unknown}")
 
 
 ERASED = "(erased)"
@@ -159,7 +153,6 @@ def _call_data(call: ExchangeRecorded, texts: Texts, plain: Callable[[str], str]
 
 
 def _plain(call: ExchangeRecorded, texts: Texts, *, marked: bool) -> Callable[[str], str]:
-    """How the texts of a call are shown."""
     marker = None if marked else marker_in(_text(message, texts) for message in call.request)
     return lambda text: plain_prompt(text, marker)
 

@@ -27,21 +27,19 @@ from jury_views.debate_fold import (
     text_in,
 )
 from jury_views.debate_labels import LABELS, DebateLabels
-from jury_views.failed_calls import last_failure
 from jury_views.judgment_lines import (
     acceptance_line,
     aside_lines,
     cap_lines,
     exception_lines,
     reached_line,
+    reading_lines,
     reasoning_line,
 )
 from jury_views.number_formats import of_hundred, probabilities_line
-from jury_views.page import Page, TextSpan
-from jury_views.reasons import VerdictReason, reason_of, went_wrong_line
-from jury_views.record_reading import reading_lines
+from jury_views.page import Page, TextSpan, verdict_text
+from jury_views.reasons import VerdictReason, last_failure, reason_of, went_wrong_line
 from jury_views.terminal.calls import UncachedCost, add_calls
-from jury_views.terminal.verdicts import verdict_text
 from jury_views.terms import term
 
 

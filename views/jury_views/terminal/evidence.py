@@ -25,9 +25,8 @@ from jury_views.debate_fold import (
 )
 from jury_views.debate_labels import LABELS
 from jury_views.debate_results import evidence_of
-from jury_views.page import Page, TextSpan
+from jury_views.page import Page, TextSpan, verdict_text
 from jury_views.run_quotations import EVIDENCE_LABELS, EvidenceLabels
-from jury_views.terminal.verdicts import verdict_text
 
 _RESULTS = {
     "verified": ("✓", "green"),

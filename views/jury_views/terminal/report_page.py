@@ -195,7 +195,6 @@ def panel_worth_page(found: "PanelWorth") -> Page:
 
 
 def whole_page(warnings: "Iterable[str]", sections: Iterable[Section]) -> Page:
-    """Warnings first, then every section."""
     page = Page()
     for warning in warnings:
         page.line(warning)
@@ -238,7 +237,6 @@ def gate_page(named: GateInWords, sections: "Sequence[str]" = ()) -> Page:
 
 
 def plan_page(plan: "GatePlan") -> Page:
-    """What the planned cases could find."""
     page = Page()
     page.line("plan: no case is judged, and nothing is decided")
     page.table([("figure", "value"), *plan_facts(plan)], indent=2)

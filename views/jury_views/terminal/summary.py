@@ -10,6 +10,7 @@ from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFa
 from jury_events.evaluation import Evaluation
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
+from jury_events.judgment import ConsensusCheck
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.text import visible_line
 from jury_views.case_view import NumberedItems, numbered_items, omissions_line
@@ -21,11 +22,10 @@ from jury_views.debate_fold import (
     text_in,
 )
 from jury_views.debate_labels import LABELS, DebateLabels
-from jury_views.judgment_lines import acceptance_line, aside_lines, cap_lines, reasoning_line
+from jury_views.judgment_lines import VoteColumn, acceptance_line, aside_lines, cap_lines, reasoning_line, vote_columns
 from jury_views.number_formats import of_hundred
-from jury_views.page import Page, TextSpan
+from jury_views.page import VERDICTS, Page, TextSpan, verdict_text
 from jury_views.reasons import FINAL_JUDGE, reason_of, went_wrong_line
-from jury_views.terminal.verdicts import VERDICTS, verdict_text
 from jury_views.terms import term
 
 _COLUMNS = 98
@@ -162,23 +162,17 @@ class _Summary:
 
     def _votes(self) -> None:
         words = self._words
-        rounds = self._record.rounds[-_MOST_ROUNDS:]
         if not self._record.phase_1:
             return
-        again = self._record.with_reasoning is not None
-        columns = [
-            (words.in_phase_1, (0, False)),
-            *([(words.with_reasoning, (0, True))] if again else []),
-            *((words.in_round.format(number=one.started.round), (one.started.round, False)) for one in rounds),
-        ]
-        rows = [(words.juror, *(head for head, _ in columns))]
+        columns = vote_columns(self._record, _MOST_ROUNDS)
+        rows = [(words.juror, *map(self._heading, columns))]
         widest = max(40, _COLUMNS - 16 * len(columns))
         absent = {Step.parse(one.step): one for one in self._record.abstentions}
         for juror in self._panel.juror_ids:
-            steps = [Step(number, juror, reasoning) for _, (number, reasoning) in columns]
+            steps = [column.step(juror) for column in columns]
             cells = (self._cell(one, absent.get(one)) for one in steps)
             rows.append((_cut(role_of(self._panel, juror), widest), *cells))
-        checks = [*([None] if again else []), self._record.phase_1_check, *(one.check for one in rounds)]
+        checks = [one.check for one in columns]
         shown = [
             "" if one is None else f"{term(one.status, words.language)} {one.largest}/{one.seats}" for one in checks
         ]
@@ -192,6 +186,15 @@ class _Summary:
             self._page.line(
                 TextSpan(words.not_asked.format(seats=seats, settled=not_asked.settled.word), "dim"), indent=2
             )
+
+    def _heading(self, column: VoteColumn) -> str:
+        words = self._words
+        if column.round:
+            return words.in_round.format(number=column.round)
+        return words.with_reasoning if column.reasoning else words.in_phase_1
+
+    def _check(self, found: ConsensusCheck | None) -> str:
+        return "" if found is None else f"{term(found.status, self._words.language)} {found.largest}/{found.seats}"
 
     def _cell(self, step: Step, absent: JurorAbstained | None) -> str:
         evaluation = self._made.get(step)

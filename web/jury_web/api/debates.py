@@ -24,10 +24,23 @@ from jury_views.evaluation_models import SERVED, DecisivePlace, ReviewOfResult, 
 from jury_views.event_words import hash_text
 from jury_views.reasons import reason_data
 from jury_views.result_models import DebateResult
-from jury_web.api.dependencies import DebateId, Limit, ServiceDependency, require_debate, row_table
 from jury_web.api.error_responses import RequestRefused, error_responses
 from jury_web.api.reviews import AssignmentSummary
-from jury_web.api.schemas.base import CamelModel, JsonObject, Listing, Metadata, Moment, Score, StrictRoute, camel_case
+from jury_web.api.schemas import (
+    CamelModel,
+    DebateId,
+    JsonObject,
+    Limit,
+    Listing,
+    Metadata,
+    Moment,
+    Score,
+    ServiceDependency,
+    StrictRoute,
+    camel_case,
+    require_debate,
+    row_table,
+)
 from jury_web.list_parameters import AT_MOST, MOST_ROWS, DebateParameters
 
 

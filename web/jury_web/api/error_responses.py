@@ -82,7 +82,6 @@ _MEANINGS = {
 
 
 def http_status(error: JuryError) -> int:
-    """The HTTP status of an error."""
     return _TOO_MANY if isinstance(error, TooManyReviews) else _STATUSES[error.failure]
 
 
@@ -143,7 +142,6 @@ def _answer(status: int, problem: ApiError, headers: Mapping[str, str] | None = 
 
 
 def _body_schema(request: Request) -> Any:
-    """The model of the request body; None where the route has no body."""
     body = getattr(request.scope.get("route"), "body_field", None)
     return None if body is None else body.field_info.annotation
 

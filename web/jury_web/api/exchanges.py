@@ -14,12 +14,11 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.parts import PartRef
 from jury_events.text import moment
 from jury_views.debate_fold import text_in
-from jury_web.api.dependencies import DebateId, Limit, ServiceDependency, require_debate
 from jury_web.api.error_responses import RequestRefused, error_responses
-from jury_web.api.schemas.base import CamelModel, Listing, Moment
-from jury_web.chunks import chunks
+from jury_web.api.schemas import CamelModel, DebateId, Limit, Listing, Moment, ServiceDependency, require_debate
 from jury_web.list_parameters import MOST_ROWS
-from jury_web.root_path import RootedPath
+from jury_web.middleware import RootedPath
+from jury_web.pages.page_request import content_response
 
 
 class CacheWriteCount(CamelModel):
@@ -164,12 +163,7 @@ def raw(
             f"exchange {number} of {debate_id} has no {part}, or it was erased",
             f"GET /api/debates/{debate_id}/exchanges/{number} shows what it has",
         )
-    name = f"{debate_id}-{number}-{part}.txt"
-    return StreamingResponse(
-        chunks(content),
-        media_type="text/plain; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(len(content))},
-    )
+    return content_response(content, name=f"{debate_id}-{number}-{part}.txt")
 
 
 def _exchange(

@@ -17,9 +17,8 @@ from jury_events.errors import JuryError
 from jury_judge.feed import Cursor
 from jury_judge.records.votes import report_schema
 from jury_judge.serving.service import Service
-from jury_views.live.event_models import LIVE_SCHEMAS, live_schema
-from jury_views.live.live_events import FRAMES, PROGRESS, SSE, START, Encoding, Point, parse_point
-from jury_web.api.dependencies import DebateId, ServiceDependency, debate_not_found
+from jury_views.live_event_models import LIVE_SCHEMAS, live_schema
+from jury_views.live_events import FRAMES, PROGRESS, SSE, START, Encoding, Point, parse_point
 from jury_web.api.error_responses import (
     ApiError,
     RequestRefused,
@@ -28,7 +27,8 @@ from jury_web.api.error_responses import (
     http_status,
     validation_message,
 )
-from jury_web.chunks import chunks
+from jury_web.api.schemas import DebateId, ServiceDependency, debate_not_found
+from jury_web.pages.page_request import chunks
 
 router = APIRouter(tags=["live"])
 
@@ -235,7 +235,7 @@ def _point(text: str | None) -> Point:
 
 
 async def _must_be_known(service: Service, debate_id: str) -> None:
-    if not await service.is_known(debate_id):
+    if not await asyncio.to_thread(service.reader.has_debate, debate_id):
         raise debate_not_found(debate_id)
 
 

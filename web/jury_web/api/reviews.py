@@ -11,11 +11,9 @@ from jury_events.evidence import MOST_ITEM
 from jury_events.verdict import Verdict
 from jury_judge import DebateFilter, DebateRow, PageCursor, SortOrder
 from jury_judge.reviews.review_changes import MAX_REASON, NewReview
-from jury_views.evaluation_models import SERVED, ReviewOfResult, VerdictWord, said
-from jury_views.review_objects import review_objects
-from jury_web.api.dependencies import DebateId, ServiceDependency, require_debate
+from jury_views.evaluation_models import SERVED, ReviewOfResult, VerdictWord, review_objects, said
 from jury_web.api.error_responses import RequestRefused, error_responses
-from jury_web.api.schemas.base import CamelModel, Listing, StrictRoute
+from jury_web.api.schemas import CamelModel, DebateId, Listing, ServiceDependency, StrictRoute, require_debate
 from jury_web.credentials import visitor_of
 from jury_web.list_parameters import ReviewParameters
 

@@ -19,9 +19,18 @@ from jury_judge.runs.live_run import live_object
 from jury_judge.settings.statistics import Count
 from jury_views.drift_view import drift_object
 from jury_web.api.debates import DebateCounts, DebateTotals
-from jury_web.api.dependencies import Limit, RunId, ServiceDependency, row_table
 from jury_web.api.error_responses import RequestRefused, error_responses
-from jury_web.api.schemas.base import CamelModel, JsonObject, Listing, Moment, camel_case
+from jury_web.api.schemas import (
+    CamelModel,
+    JsonObject,
+    Limit,
+    Listing,
+    Moment,
+    RunId,
+    ServiceDependency,
+    camel_case,
+    row_table,
+)
 from jury_web.list_parameters import AT_MOST, MOST_ROWS
 from jury_web.pages.run_page import LATEST
 

@@ -12,10 +12,17 @@ from jury_events.verdict_scale import VerdictScale
 from jury_judge.serving.submissions import Kind, SubmissionState
 from jury_judge.serving.submitted_cases import refuse_uris, submitted_cases
 from jury_judge.settings.run import MOST_SUBMITTED_AT_ONCE, SubmissionSettings
-from jury_web.api.dependencies import DebateId, RunId, ServiceDependency, debate_not_found
 from jury_web.api.error_responses import RequestRefused, error_response, error_responses
-from jury_web.api.schemas.base import CamelModel, JsonObject, StrictRoute
-from jury_web.root_path import RootedPath
+from jury_web.api.schemas import (
+    CamelModel,
+    DebateId,
+    JsonObject,
+    RunId,
+    ServiceDependency,
+    StrictRoute,
+    debate_not_found,
+)
+from jury_web.middleware import RootedPath
 
 MOST_CASES = 10_000
 """Of a run that is submitted in one request."""
@@ -46,7 +53,6 @@ class EvaluationRequest(CamelModel):
 
     @property
     def settings(self) -> SubmissionSettings:
-        """Its settings."""
         return SubmissionSettings.of(run_id=self.run_id)
 
 
@@ -67,7 +73,6 @@ class RunRequest(CamelModel):
 
     @property
     def settings(self) -> SubmissionSettings:
-        """Its settings."""
         at_once = {} if self.concurrency is None else {"concurrency": self.concurrency}
         return SubmissionSettings.of(run_id=self.run_id, **at_once)
 

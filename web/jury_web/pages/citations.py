@@ -10,8 +10,7 @@ from jury_events.review_facts import NO_REVIEWS, ReviewFacts
 from jury_events.verdict import PASS, Verdict
 from jury_views.case_view import MOST_LABELLED, LabelDecisive, NumberedItem, numbered_items, readable_case
 from jury_views.debate_fold import StepEvaluation, asks_for_evidence, decisive_items, quotations, role_of
-from jury_web.pages.shown_items import AROUND, CITED, FEWEST, ITEMS, ITEMS_CUT, ShownItems
-from jury_web.pages.text_previews import TextPreviews
+from jury_web.pages.shown_items import AROUND, CITED, FEWEST, ITEMS, ITEMS_CUT, ShownItems, TextPreviews
 
 _AROUND = 160
 """Characters on each side of a quotation that the shown part of a text does not have."""
@@ -297,7 +296,6 @@ class Citations:
         return ItemCitations(quoted, self._decisive.get(item.number, ()), unmarked, people)
 
     def marks(self, item: NumberedItem) -> Mapping[int, list[Mark]]:
-        """What is quoted of the texts of an item, by their index."""
         return self._marks.get(item.number, {})
 
     def label_of(self, number: int) -> LabelDecisive | None:
@@ -340,14 +338,12 @@ class Citations:
                 yield item.scenario, item.place
 
     def item_link(self, number: int) -> str | None:
-        """The address of the item of a number; None: there is none."""
         if self._items is None or self._items.item(number) is None:
             return None
         return f"{self.page_of(number)}#item-{number}"
 
     @property
     def numbers_items(self) -> bool:
-        """Whether items have the numbers of prompts."""
         return self._items is not None
 
     def page_of(self, number: int) -> str:
@@ -395,7 +391,6 @@ class Citations:
         return self.shown.page_of(scenario, number - 1) if self._items is None else self.page_of(number)
 
     def anchor(self, scenario: int, number: int) -> str:
-        """The name of an item of a transcript in links."""
         return f"i-{scenario}-{number}" if self._items is None else f"item-{number}"
 
     def _evidence(self, made: StepEvaluation, said: Mapping[str | None, StepEvaluation]) -> EvaluationEvidence:

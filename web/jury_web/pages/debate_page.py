@@ -2,8 +2,11 @@
 
 import re
 import sys
+from base64 import b64encode
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
+from hashlib import sha256
 from typing import NamedTuple
 
 from jury_events.debate_events import (
@@ -20,23 +23,32 @@ from jury_events.judgment import Judgment
 from jury_events.local_facts import LocalFacts
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
+from jury_events.panel import Language
 from jury_events.review_facts import NO_REVIEWS, ReviewFacts
 from jury_events.verdict_scale import VerdictScale
 from jury_judge import IntegrityState
 from jury_judge.runs.budget import uncached_today
 from jury_views.case_view import label_decisive
-from jury_views.debate_fold import (
-    DebateFold,
-    Ending,
-    folded,
-    role_of,
-)
+from jury_views.debate_fold import DebateFold, Ending, folded, role_of
+from jury_views.evaluation_models import NO_REASONS, Reasons, reasons_in
 from jury_views.reasons import VerdictReason, reason_of
-from jury_views.review_objects import NO_REASONS, Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages
 from jury_web.pages.citations import Citations, DecisiveViews
-from jury_web.pages.matrix import ItemStrip, Matrix, item_strip, matrix
-from jury_web.pages.shown_items import ShownItems
+from jury_web.pages.exchange_page import ExchangeViews
+from jury_web.pages.matrix import (
+    NOTHING_PENDING,
+    ItemStrip,
+    Matrix,
+    PendingSteps,
+    Waterfall,
+    item_strip,
+    matrix,
+    pending_steps,
+    waterfall,
+)
+from jury_web.pages.page_labels import LABELS
+from jury_web.pages.page_request import rendered, rendered_stream
+from jury_web.pages.shown_items import PREVIEW, ShownItems, TextPreview, TextPreviews
 from jury_web.pages.statement_views import (
     EvaluationChanges,
     EvaluationView,
@@ -46,8 +58,6 @@ from jury_web.pages.statement_views import (
     call_lines,
     evaluation_changes,
 )
-from jury_web.pages.text_previews import PREVIEW, TextPreview, TextPreviews
-from jury_web.pages.waterfall import NOTHING_PENDING, PendingSteps, Waterfall, pending_steps, waterfall
 
 ROWS = 200
 """Evaluations, statements and seats of a page; the exported file has all."""
@@ -111,7 +121,6 @@ class ModelCalls(NamedTuple):
 
     @property
     def tokens_known(self) -> bool:
-        """Whether the tokens of at least one call are known."""
         return self.tokens_unknown < self.calls
 
 
@@ -185,12 +194,10 @@ class DebatePage(NamedTuple):
 
     @property
     def language(self) -> str:
-        """The language of the jury."""
         return self.opened.panel.language
 
     @property
     def not_asked(self) -> tuple[str, ...]:
-        """The role names of the seats that were not asked."""
         event = self.record.not_asked
         return () if event is None else tuple(self.roles[juror_id] for juror_id in event.juror_ids)
 
@@ -369,3 +376,29 @@ def _of_model(model: str, calls: list[RecordedCall]) -> ModelCalls:
         cache_written=written,
         uncached=uncached_today(made) if read or written else None,
     )
+
+
+_STYLE = "style.css"
+
+
+def single_file(reading: DebateHistory, integrity: IntegrityState, lang: Language) -> Iterator[str]:
+    """The file, in chunks. Labels are in `lang`; a long text that several prompts share is written once."""
+    page = debate_page(reading, integrity, limit=None)
+    previews = ExchangeViews(page.opened, TextPreviews(reading.texts, reading.erased, None), once=True)
+    return rendered_stream(
+        "single_file.html",
+        page=page,
+        exchanges=[previews.view(line) for line in page.all_calls],
+        lang=lang,
+        labels=LABELS[lang],
+        style=_STYLE,
+        style_hash=_style_hash(),
+        opened_at=reading.stored_events[0].recorded_at,
+        begun=begun_event(reading),
+    )
+
+
+@cache
+def _style_hash() -> str:
+    """The Content-Security-Policy source of the style element (CSP 3, 2.3.1)."""
+    return "sha256-" + b64encode(sha256(rendered(_STYLE).encode()).digest()).decode()

@@ -11,8 +11,8 @@ from jury_events.parts import ImageRef, PartRef
 from jury_views.case_view import marker_in, plain_prompt
 from jury_views.debate_fold import role_of
 from jury_web.pages.page_request import PageNotFound
+from jury_web.pages.shown_items import PREVIEW, TextPreview, TextPreviews
 from jury_web.pages.statement_views import RecordedCall, call_lines
-from jury_web.pages.text_previews import PREVIEW, TextPreview, TextPreviews
 
 
 class PromptPiece(NamedTuple):
@@ -68,7 +68,6 @@ class ExchangeView(NamedTuple):
 
     @property
     def step(self) -> Step:
-        """The step of the call."""
         return Step.parse(self.call.step)
 
     @property
@@ -86,7 +85,6 @@ class ExchangeViews:
         self._shown: set[str] | None = set() if once else None
 
     def view(self, line: RecordedCall) -> ExchangeView:
-        """One call."""
         call = line.exchange
         marker = self._marker(call)
         return ExchangeView(
@@ -123,7 +121,6 @@ class ExchangeViews:
         return PromptImage(image.media_type, None if content is None else len(content), image.content.part)
 
     def _marker(self, call: ExchangeRecorded) -> str | None:
-        """The marker of the judged texts of a call."""
         return marker_in(filter(None, (self._content(ref) for message in call.request for ref in message.parts)))
 
     def _piece(self, ref: PartRef, marker: str | None) -> PromptPiece:
@@ -153,7 +150,6 @@ class ExchangeViews:
 
 
 def exchange_of(reading: DebateHistory, number: int) -> RecordedCall:
-    """The call of that number."""
     found = next((call for call in call_lines(reading) if call.number == number), None)
     if found is None:
         raise PageNotFound(

@@ -64,17 +64,14 @@ class ListQuery(DebateParameters):
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The columns without the reason."""
         return tuple(one for one in self.columns if one != REASON)
 
     @property
     def filtered(self) -> bool:
-        """Whether a filter is set."""
         return self.chosen != DebateFilter()
 
     @property
     def newest_first(self) -> bool:
-        """Whether the list has its default order."""
         return self.sorting == NEWEST
 
     @property

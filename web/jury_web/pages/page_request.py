@@ -8,32 +8,34 @@ from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, StreamingResponse
 
-from jury_events.errors import InputError
+from jury_events.errors import DebateNotFound, InputError, JuryError, install_line
 from jury_events.ids import is_debate_id, unescape
 from jury_events.panel import Language
 from jury_events.text import moment, points_text
 from jury_events.verdict import Verdict
+from jury_judge import AnalysisError, OnlySimulated
+from jury_judge.errors import ExtraMissing, RunTooLarge, TooManyReports
 from jury_views.case_view import case_facts, omissions_line
+from jury_views.evaluation_models import parts_by_seat, review_choices
 from jury_views.judgment_lines import (
     acceptance_line,
     cap_lines,
     exception_lines,
     not_seated_line,
     reached_line,
+    reading_lines,
     reasoning_line,
 )
 from jury_views.number_formats import duration, probabilities_line, rate
 from jury_views.reasons import went_wrong_line
-from jury_views.record_reading import parts_by_seat, reading_lines
 from jury_views.report_sections import FigureNotes
-from jury_views.review_objects import review_choices
 from jury_views.templating import templates
 from jury_views.terms import term
 from jury_web.credentials import Visitor, visitor_of
-from jury_web.pages.labels.page_labels import LABELS
-from jury_web.root_path import rooted, rooted_html
+from jury_web.middleware import rooted, rooted_html
+from jury_web.pages.page_labels import LABELS
 
 COOKIE = "jury_lang"
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -104,7 +106,6 @@ def environment() -> Environment:
 
 
 def rendered(template: str, **values: Any) -> str:
-    """One page."""
     return rooted_html(environment().get_template(template).render(values, footnotes=FigureNotes()))
 
 
@@ -141,7 +142,6 @@ class PageRequest(NamedTuple):
 
     @classmethod
     def of(cls, request: Request) -> Self:
-        """From a Starlette request."""
         lang = chosen_language(request.query_params, request.cookies, request.headers.get("accept-language", ""))
         chose = request.query_params.get("lang") == lang
         query = request.query_params
@@ -151,7 +151,6 @@ class PageRequest(NamedTuple):
 
     @property
     def debate_id(self) -> str:
-        """The debate that the path names."""
         debate_id = self.path["debate_id"]
         if not is_debate_id(debate_id):
             raise PageNotFound("this is not the id of a debate; the list shows the debates")
@@ -183,7 +182,6 @@ class PageRequest(NamedTuple):
 
 
 def number(name: str, fields: Mapping[str, str]) -> int | None:
-    """An integer of at least 1; None where the parameter is empty."""
     text = fields.get(name, "")
     if not text:
         return None
@@ -204,3 +202,45 @@ def problem_page(request: Request, status: int, label: str, debate_id: str | Non
         debate_id: the debate to review first, if one was asked for.
     """
     return PageRequest.of(request).html("problem.html", "", status, said=label, debate_id=debate_id)
+
+
+class RefusedReport(NamedTuple):
+    """Why a report is not shown: a name in the label catalogue, a command that helps, the message of the error."""
+
+    label: str
+    command: str = ""
+    message: str = ""
+    simulated: bool = False
+
+
+REFUSALS = (ExtraMissing, AnalysisError, DebateNotFound, RunTooLarge, TooManyReports)
+
+
+def refused_report(error: JuryError) -> RefusedReport:
+    if isinstance(error, ExtraMissing):
+        return RefusedReport("stats_extra", command=install_line("stats"))
+    if isinstance(error, OnlySimulated):
+        return RefusedReport("simulated", simulated=True)
+    if isinstance(error, DebateNotFound):
+        return RefusedReport("stats_no_votes")
+    if isinstance(error, TooManyReports):
+        return RefusedReport("stats_busy")
+    return RefusedReport("stats_impossible", message=str(error))
+
+
+_SIZE = 64 * 1024
+
+
+def chunks(content: bytes) -> Iterator[bytes]:
+    """Pieces of at most 64 KiB, so that a response never copies megabytes at once."""
+    view = memoryview(content)
+    for start in range(0, len(view), _SIZE):
+        yield bytes(view[start : start + _SIZE])
+
+
+def content_response(content: bytes, media_type: str | None = None, name: str | None = None) -> StreamingResponse:
+    """Stored bytes, as text where they are of no other type; `name`: of the file as which they are saved."""
+    headers = {"Content-Length": str(len(content))}
+    if name is not None:
+        headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return StreamingResponse(chunks(content), media_type=media_type or "text/plain; charset=utf-8", headers=headers)

@@ -1,26 +1,37 @@
 """The pages by path: each reads the store, makes its values, and renders a template."""
 
+import asyncio
 import re
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
+from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from jury_events.debate_history import DebateHistory
+from jury_events.errors import EventError, Failure, JuryError
 from jury_events.ids import is_run_id
 from jury_events.panel import Language
 from jury_events.transcript import picture_type
-from jury_judge import SORT_COLUMNS, IntegrityState
+from jury_judge import SORT_COLUMNS, DebateFilter, IntegrityState
+from jury_judge.comparisons.comparing import KINDS, SHOWN, ComparedDebates, ComparedRuns
+from jury_judge.serving.service import Service
 from jury_judge.serving.store_reader import StoreReader
+from jury_judge.settings.statistics import COUNTS
+from jury_judge.statistics.run_reports import RunReports
+from jury_views.conclusion import NOTHING_BESIDE, FactsOfRun
 from jury_views.drift_view import baseline_report, list_report
 from jury_views.event_words import DescribedEvent, event_lines, hash_text
-from jury_web.chunks import chunks
-from jury_web.pages.debate_page import begun_event, debate_page
+from jury_views.gate_view import gate_in_words
+from jury_web.pages.debate_page import begun_event, debate_page, single_file
 from jury_web.pages.exchange_page import ExchangeViews, exchange_of, secrets_of
 from jury_web.pages.list_page import PAGE, PAGE_COLUMNS, STAGES, STATUSES, list_page, list_query
-from jury_web.pages.page_request import PageNotFound, PageRequest, number
-from jury_web.pages.run_page import verdict_bar
-from jury_web.pages.single_file import single_file
-from jury_web.pages.text_previews import TextPreviews
+from jury_web.pages.page_request import REFUSALS, PageNotFound, PageRequest, content_response, number, refused_report
+from jury_web.pages.review_pages import ReviewPages
+from jury_web.pages.run_page import RunPages, verdict_bar
+from jury_web.pages.shown_items import TextPreviews
 from jury_web.pages.transcript_page import item_response, transcript_response
 
 EVENTS_PAGE = 200
@@ -75,8 +86,8 @@ _RUNS = 100
 class Pages:
     """The pages of a store that is open for reading. Each raises a `JuryError` where it cannot be shown."""
 
-    def __init__(self, reader: StoreReader) -> None:
-        self._reader = reader
+    def __init__(self, reader: StoreReader, reports: RunReports) -> None:
+        self._reader, self._reports = reader, reports
 
     def debates(self, request: PageRequest) -> Response:
         """`/`: the list."""
@@ -161,11 +172,7 @@ class Pages:
         content = reading.texts.get(part) if _PART.fullmatch(part) else None
         if content is None or part in secrets_of(reading):
             raise PageNotFound(f"debate {reading.debate_id} has no such text, or it was erased")
-        return StreamingResponse(
-            chunks(content),
-            media_type=picture_type(content) or "text/plain; charset=utf-8",
-            headers={"Content-Length": str(len(content)), "X-Content-Type-Options": "nosniff"},
-        )
+        return content_response(content, picture_type(content))
 
     def transcript(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}/transcripts/{scenario}`: some items of a long transcript, or those with a text."""
@@ -186,7 +193,139 @@ class Pages:
             headers={"Content-Disposition": f'attachment; filename="{reading.debate_id}.html"'},
         )
 
+    async def stats(self, request: PageRequest) -> Response:
+        """`/runs/{run_id}/stats`, with `?include_simulated=true` of simulated debates too."""
+        run_id = request.path["run_id"]
+        simulated = request.query.get("include_simulated") == "true"
+        if not is_run_id(run_id) or not await asyncio.to_thread(self._has, run_id):
+            raise PageNotFound("there is no run of that id in this store; the page of runs lists the runs")
+        report, worth, beside, refused = None, None, NOTHING_BESIDE, None
+        try:
+            found = await self._reports.page(run_id, simulated=simulated)
+            report, worth, beside = found.statistics, found.worth, FactsOfRun(rates=found.true_rates, drift=found.drift)
+        except REFUSALS as error:
+            refused = refused_report(error)
+        return request.html(
+            "stats.html",
+            "runs",
+            200 if refused is None or refused.label != "stats_busy" else 503,
+            run_id=run_id,
+            report=report,
+            worth=worth,
+            beside=beside,
+            refused=refused,
+            include_simulated=simulated,
+        )
+
+    async def compare(self, request: PageRequest) -> Response:
+        """`/compare?a=&b=`, of two runs with `?count=labels|outcomes`."""
+        a, b = (request.query.get(side, "").strip()[:220] for side in "ab")
+        kind = next((one for one in KINDS if one == request.query.get("kind")), None)
+        count = next((one for one in COUNTS if one == request.query.get("count")), None)
+        page, unreadable = None, None
+        try:
+            page = await asyncio.to_thread(self._reader.compare, a, b, kind, count=count) if a and b else None
+        except EventError as error:
+            unreadable = str(error)
+        report = refused = None
+        if isinstance(page, ComparedRuns):
+            try:
+                report = await self._reports.gate(a, b, count)
+            except REFUSALS as error:
+                refused = refused_report(error)
+        return request.html(
+            "compare.html",
+            "compare",
+            a=a,
+            b=b,
+            kind=kind,
+            kinds=KINDS,
+            count=count,
+            counts=COUNTS,
+            page=page,
+            unreadable=unreadable,
+            debates=isinstance(page, ComparedDebates),
+            shown=SHOWN,
+            gate=None if report is None else gate_in_words(a, b, report),
+            paired=None if report is None else report.paired,
+            refused=refused,
+        )
+
+    def _has(self, run_id: str) -> bool:
+        return bool(self._reader.debates(DebateFilter(run_id), limit=1))
+
 
 def _status(integrity: IntegrityState) -> int:
     """Of a page that shows an altered debate and says so, the status of stored data that cannot be read."""
     return 200 if integrity.intact else 500
+
+
+def page_routes(service: Service) -> list[BaseRoute]:
+    reader, reports = service.reader, service.reports
+    pages = Pages(reader, reports)
+    runs = RunPages(reader, service.live_runs, reports)
+    reviews = ReviewPages(reader, reports, service.reviewing)
+    return [
+        Route("/", _endpoint(pages.debates)),
+        Route("/runs", _endpoint(pages.runs)),
+        Route("/runs/{run_id}", _waiting_endpoint(runs.run)),
+        Route("/runs/{run_id}/stats", _waiting_endpoint(pages.stats)),
+        Route("/drift", _endpoint(pages.drifts)),
+        Route("/drift/{drift_id}", _endpoint(pages.drift)),
+        Route("/compare", _waiting_endpoint(pages.compare)),
+        Route("/debates/{debate_id}", _endpoint(pages.debate)),
+        Route("/debates/{debate_id}/events", _endpoint(pages.events)),
+        Route("/debates/{debate_id}/exchanges/{number}", _endpoint(pages.exchange)),
+        Route("/debates/{debate_id}/texts/{part}", _endpoint(pages.text)),
+        Route("/debates/{debate_id}/transcripts/{scenario}", _endpoint(pages.transcript)),
+        Route("/debates/{debate_id}/transcripts/{scenario}/{item}", _endpoint(pages.item)),
+        Route("/debates/{debate_id}/export.html", _endpoint(pages.export)),
+        Route("/reviews", _endpoint(reviews.queue)),
+        Route("/reviewers", _waiting_endpoint(reviews.reviewers)),
+        Route("/reviews/{debate_id}", _endpoint(reviews.review), methods=["GET"]),
+        Route("/reviews/{debate_id}", _form_endpoint(reviews.record), methods=["POST"]),
+        Route("/reviews/{debate_id}/texts/{part}", _endpoint(reviews.text)),
+        Route("/reviews/{debate_id}/transcripts/{scenario}", _endpoint(reviews.transcript)),
+        Route("/reviews/{debate_id}/transcripts/{scenario}/{item}", _endpoint(pages.item)),
+        Mount("/static", StaticFiles(packages=[("jury_web", "static")])),
+    ]
+
+
+def _endpoint(show: Callable[[PageRequest], Response]) -> Callable[[Request], Response]:
+    def endpoint(received: Request) -> Response:
+        request = PageRequest.of(received)
+        try:
+            return show(request)
+        except JuryError as error:
+            return _problem(request, error)
+
+    return endpoint
+
+
+def _waiting_endpoint(show: Callable[[PageRequest], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """Of a page that waits for a report without holding a thread."""
+    return _form_endpoint(lambda received: show(PageRequest.of(received)))
+
+
+def _form_endpoint(receive: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """Of a page that receives a form."""
+
+    async def endpoint(received: Request) -> Response:
+        try:
+            return await receive(received)
+        except JuryError as error:
+            return _problem(PageRequest.of(received), error)
+
+    return endpoint
+
+
+def _problem(request: PageRequest, error: JuryError) -> Response:
+    damaged = isinstance(error, EventError)
+    return request.html("error.html", "", _problem_status(error), message=str(error), damaged=damaged)
+
+
+def _problem_status(error: JuryError) -> int:
+    """404: not found. 503: the store is not available. 500: stored data cannot be read."""
+    if isinstance(error, EventError):
+        return 500
+    return 503 if error.failure in {Failure.UNAVAILABLE, Failure.STOPPED, Failure.ALTERED} else 404

@@ -21,7 +21,7 @@ from jury_judge.runs.budget import uncached_of_debates
 from jury_judge.runs.live_run import LiveRuns
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.statistics.run_reports import RunReports
-from jury_views.charts.shapes import (
+from jury_views.charts import (
     Columns,
     LabelledPanel,
     Path,
@@ -34,8 +34,7 @@ from jury_views.charts.shapes import (
 from jury_views.debate_fold import answered_in_stream, position_changes
 from jury_views.run_quotations import QuotationCount
 from jury_web.pages.list_page import ListQuery
-from jury_web.pages.page_request import PageNotFound, PageRequest
-from jury_web.pages.run_statistics_pages import REFUSALS, RefusedReport, refused_report
+from jury_web.pages.page_request import REFUSALS, PageNotFound, PageRequest, RefusedReport, refused_report
 
 LATEST = 1000
 """Debates of a run whose events are read; the counts of verdicts are of all debates."""
@@ -103,7 +102,6 @@ class RunPage(NamedTuple):
 
     @property
     def ended(self) -> int:
-        """Number of debates that have ended."""
         return self.run.ended
 
     @property
@@ -152,7 +150,6 @@ def run_page(run: RunRow, latest: Sequence[DebateRow], histories: Iterable[Debat
 
 
 def verdict_bar(run: RunRow) -> tuple[Segment, ...]:
-    """The verdicts of a run as a bar."""
     return stacked_bar({verdict.value: getattr(run, verdict.value) for verdict in Verdict})
 
 
@@ -264,7 +261,6 @@ class SplitDebates(NamedTuple):
 
 
 def has_labels(reader: StoreReader, run_id: str) -> bool:
-    """Whether a debate of the run has a label."""
     return bool(reader.debates(DebateFilter(run_id, where=parse_conditions(["label~"])), limit=1))
 
 

@@ -16,9 +16,9 @@ from jury_events.reading import RecordRead
 from jury_events.rubric import Dimension, DimensionScore
 from jury_events.verdict import Verdict
 from jury_views.debate_fold import Change, is_stand_in, other_model, role_of
-from jury_views.failed_calls import last_failure
+from jury_views.reasons import last_failure
 from jury_web.pages.citations import Citations, EvaluationEvidence
-from jury_web.pages.text_previews import TextPreview, TextPreviews
+from jury_web.pages.shown_items import TextPreview, TextPreviews
 
 
 class Subscore(NamedTuple):
@@ -67,7 +67,6 @@ class RecordedCall(NamedTuple):
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """Names of the called tools, in order."""
         return tuple(call.name for call in self.exchange.tool_calls)
 
 
@@ -106,7 +105,6 @@ class StatementView(NamedTuple):
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """Names of the tools called in the step."""
         return tuple(name for call in self.calls for name in call.tools)
 
 
@@ -135,7 +133,6 @@ class StatementViews:
         self._citations = citations
 
     def statement(self, event: JurorEvaluated | StatementMade | JurorAbstained, number: int) -> StatementView:
-        """The view of an event of round `number`, 0 for phase 1."""
         base = StatementView(
             version=self._versions[event.event_id],
             juror_id=event.juror_id,
@@ -296,7 +293,6 @@ class TextChange(NamedTuple):
 
     @property
     def same(self) -> bool:
-        """Whether nothing changed."""
         return self.pieces is not None and all(piece.kind == "same" for piece in self.pieces)
 
 
@@ -314,7 +310,6 @@ class EvaluationChanges(NamedTuple):
 
     @property
     def same_verdict(self) -> bool:
-        """Whether label and verdict are unchanged."""
         return self.before == self.now
 
 

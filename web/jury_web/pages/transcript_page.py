@@ -6,7 +6,7 @@ from itertools import islice
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.responses import RedirectResponse, Response
 
 from jury_events.case import Scenario
 from jury_events.debate_events import DebateOpened
@@ -15,13 +15,10 @@ from jury_events.review_facts import NO_REVIEWS
 from jury_events.transcript import Item, Transcript
 from jury_views.case_view import label_decisive, pictures_sent
 from jury_views.debate_fold import evaluations_of
-from jury_web.chunks import chunks
+from jury_web.pages.case_passages import ItemBlock, item_blocks, item_name, text_of
 from jury_web.pages.citations import Citations
-from jury_web.pages.page_request import PageNotFound, PageRequest, number
-from jury_web.pages.review_page import PREVIEW as REVIEWED
-from jury_web.pages.shown_items import PAGE, ItemRange, ShownItems
-from jury_web.pages.text_previews import PREVIEW, TextPreviews
-from jury_web.pages.transcript_blocks import ItemBlock, item_blocks, item_name, text_of
+from jury_web.pages.page_request import PageNotFound, PageRequest, content_response, number
+from jury_web.pages.shown_items import PAGE, PREVIEW, REVIEWED, ItemRange, ShownItems, TextPreviews
 
 FOUND = 50
 """Items on one page of a search."""
@@ -257,14 +254,8 @@ def transcript_response(reading: DebateHistory, request: PageRequest, *, review:
 
 
 def item_response(reading: DebateHistory, request: PageRequest) -> Response:
-    """The text of an item as plain text."""
     reader = TranscriptReader(reading, TranscriptRequest(_scenario(request)))
-    content = reader.text(number("item", request.path) or 0).encode("utf-8", "backslashreplace")
-    return StreamingResponse(
-        chunks(content),
-        media_type="text/plain; charset=utf-8",
-        headers={"Content-Length": str(len(content)), "X-Content-Type-Options": "nosniff"},
-    )
+    return content_response(reader.text(number("item", request.path) or 0).encode("utf-8", "backslashreplace"))
 
 
 def _scenario(request: PageRequest) -> int:

@@ -1,6 +1,6 @@
 """Labels of the pages of one debate: the debate, its transcript, items, events and exchanges."""
 
-from jury_views.translation import TranslatedLabels, Translation
+from jury_views.terms import TranslatedLabels, Translation
 
 
 class DebatePageLabels(TranslatedLabels):
@@ -107,7 +107,6 @@ class TranscriptLabels(TranslatedLabels):
     items_with = Translation("Items with “{words}”", "「{words}」を含む項目")
     items_without = Translation("No item from here on has this text.", "ここから先に該当する項目はありません。")
     items_further = Translation("More items with this text", "該当する項目の続き")
-    back_to_case = Translation("The whole case", "事例全体")
     picture = Translation("Picture", "画像")
     author_user = Translation("User", "利用者")
     author_model = Translation("Agent", "エージェント")

@@ -6,9 +6,9 @@ from jury_events.panel import Language
 from jury_events.verdict import REVIEW
 from jury_views.debate_labels import DebateLabels
 from jury_views.run_quotations import EvidenceLabels
-from jury_views.statistics_labels import StatisticsLabels
-from jury_views.translation import TranslatedLabels, Translation
-from jury_web.pages.labels.debate_page import (
+from jury_views.statistics_words import StatisticsLabels
+from jury_views.terms import TranslatedLabels, Translation
+from jury_web.pages.debate_labels import (
     CitedItemLabels,
     DebatePageLabels,
     EventsLabels,
@@ -16,7 +16,7 @@ from jury_web.pages.labels.debate_page import (
     ItemStripLabels,
     TranscriptLabels,
 )
-from jury_web.pages.labels.run_page import CompareLabels, GateLabels, ListLabels, RunLabels
+from jury_web.pages.run_labels import CompareLabels, GateLabels, ListLabels, RunLabels
 
 
 class SiteLabels(TranslatedLabels):

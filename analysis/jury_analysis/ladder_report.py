@@ -2,19 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from jury_analysis.ballots import check
-from jury_analysis.calibration import Parts, split_clusters
+from jury_analysis.calibration import Parts, counts_by_cluster, digest_of, split_clusters
 from jury_analysis.certificate import Tried, fewest_labels
-from jury_analysis.certification import counts_by_cluster
 from jury_analysis.errors import BadBallots, BadSplit, TooFewLabels
 from jury_analysis.labels import label_ballots, resolve
-from jury_analysis.ladders.ladder_use import (
+from jury_analysis.ladder_promises import (
+    MissedCount,
+    Promises,
+    StageCertificate,
+    StageCounts,
+    Table,
+    early_levels,
+    stage_certificate,
+)
+from jury_analysis.ladder_use import (
     FAILS,
     PASSES,
     LadderUse,
@@ -24,19 +31,9 @@ from jury_analysis.ladders.ladder_use import (
     ladder_use,
     ladder_votes,
 )
-from jury_analysis.ladders.promises import (
-    MissedCount,
-    Promises,
-    StageCertificate,
-    StageCounts,
-    Table,
-    early_levels,
-    stage_certificate,
-)
 from jury_analysis.report_object import json_object
 from jury_analysis.scale import OURS, Exclusion, Scale, without_simulated
 from jury_analysis.vote_matrix import Bools, Ints
-from jury_events.canonical import canonical_json
 from jury_events.ladder import FEWEST_STAGES, MOST_STAGES
 
 
@@ -162,7 +159,6 @@ class Applied(NamedTuple):
 
 
 def apply_ladder(votes: LadderVotes, stages: Sequence[StageCertificate]) -> Applied:
-    """What the thresholds do."""
     ends = np.full(len(votes.labels), len(votes.stages) - 1, dtype=np.int64)
     reached = np.ones(len(votes.labels), dtype=np.bool_)
     passed = np.zeros(len(votes.labels), dtype=np.bool_)
@@ -241,11 +237,9 @@ class LadderReport:
 
     @property
     def accepts(self) -> bool:
-        """Whether any stage accepts anything."""
         return any(one.certificate is not None and one.certificate.accepts for one in self.stages)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON values; figures have 12 decimal places."""
         values = json_object(self)
         for stage in values["stages"]:
             for row in _rows(stage["certificate"]):
@@ -291,8 +285,8 @@ def calibrate_ladder(stages: Sequence[StageBallots], labels: pa.Table | None, op
         units=int(used.sum()),
         clusters=len(np.unique(votes.clusters[used])),
         failing=int((used & (votes.labels == FAILS)).sum()),
-        cases=_digest([case for case, _ in _labelled(votes, used)]),
-        labels=_digest(_labelled(votes, used)),
+        cases=digest_of([case for case, _ in _labelled(votes, used)]),
+        labels=digest_of(_labelled(votes, used)),
         split=options.split,
         seed=options.seed,
         use=ladder_use(votes, found.ends, counted, part),
@@ -350,7 +344,3 @@ def _rows(certificate: dict[str, Any] | None) -> list[dict[str, Any]]:
         return []
     of = [certificate[name]["candidates"] for name in ("passes", "fails") if certificate[name] is not None]
     return [row for rows in (*of, certificate["missed"]) for row in rows]
-
-
-def _digest(value: Any) -> str:
-    return sha256(canonical_json(value)).hexdigest()

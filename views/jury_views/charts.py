@@ -356,7 +356,6 @@ class LabelledPanel(NamedTuple):
 
 
 def labelled_panels(report: "Statistics") -> tuple[LabelledPanel, ...]:
-    """The panels of a report that have a label."""
     panels = []
     for one in report.panels:
         against = one.against_labels

@@ -1,6 +1,6 @@
 """Labels of the pages of several debates: lists, runs, comparisons and gates."""
 
-from jury_views.translation import TranslatedLabels, Translation
+from jury_views.terms import TranslatedLabels, Translation
 
 
 class RunLabels(TranslatedLabels):

@@ -1,17 +1,21 @@
-"""A report as JUnit XML, which CI systems show: one test case a case.
+"""A run or a gate as JUnit XML, which CI systems show: one test case a case.
 
 https://github.com/testmoapp/junitxml is the description that the common readers agree on.
 """
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from jury_events.text import visible, visible_line
-from jury_views.record_reading import parts_by_seat
-from jury_views.reports.tally import JudgedCase, RunReport
+from jury_views.evaluation_models import parts_by_seat
+from jury_views.tally import JudgedCase, RunReport
 
-BEGINS = b"<?xml version='1.0' encoding='utf-8'?>\n<testsuites"
+if TYPE_CHECKING:
+    from jury_views.gate_view import GateInWords
+
+JUNIT_BEGINS = b"<?xml version='1.0' encoding='utf-8'?>\n<testsuites"
 """The first bytes of every such file: no other file is replaced."""
 
 _END = b"\n  </testsuite>\n</testsuites>"
@@ -111,3 +115,28 @@ def xml_text(text: str) -> str:
 def _characters(text: str) -> str:
     """The two invisible characters that XML forbids."""
     return text.replace("\ufffe", "<U+FFFE>").replace("\uffff", "<U+FFFF>")
+
+
+def gate_junit(named: "GateInWords") -> bytes:
+    """One test case, UTF-8: `failure` if the gate fails, `error` if it is inconclusive and counts as nothing else."""
+    outcome = named.outcome
+    counts = {
+        "tests": "1",
+        "failures": str(int(outcome == "fail")),
+        "errors": str(int(outcome == "inconclusive")),
+        "skipped": "0",
+    }
+    root = Element("testsuites", counts)
+    suite = SubElement(root, "testsuite", {"name": "jury gate", **counts})
+    properties = SubElement(suite, "properties")
+    # A passed test case has no text that says "inconclusive, counts as pass", or what was left out.
+    for name, value in (("decision", named.headline), *named.facts, *(("note", note) for note in named.notes)):
+        SubElement(properties, "property", name=xml_text(name), value=xml_text(value))
+    case = SubElement(suite, "testcase", classname="jury gate", name=xml_text(named.title))
+    if outcome != "pass":
+        kind = "failure" if outcome == "fail" else "error"
+        said = SubElement(case, kind, type=named.decision, message=xml_text(named.headline))
+        said.text = "\n".join(xml_text(line) for line in named.lines)
+    indent(root)
+    content: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return content + b"\n"

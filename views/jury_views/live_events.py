@@ -19,11 +19,11 @@ from jury_events.debate_events import (
     RoundStarted,
     StatementMade,
 )
+from jury_events.errors import InputError
 from jury_events.evaluation import Evaluation
 from jury_events.exact import exact, half_up
 from jury_events.text import visible_line
 from jury_views.debate_fold import DebateFold, Phase, Texts, evaluation_of, followed, text_in
-from jury_views.errors import BadPoint
 from jury_views.reasons import ReasonSteps, texts_of
 
 Live = dict[str, Any]
@@ -244,6 +244,10 @@ class ProgressEvents:
 _WHOLE = 2**31
 _PIECE, _CHUNK = 0, 1
 _FORM = re.compile(r"([0-9]{1,18})(?:([.~])([0-9]{1,9}))?", re.ASCII)
+
+
+class BadPoint(InputError):
+    """A reader names a place to go on from that is none."""
 
 
 # The live event of the log event at position 17 is `17`. If there are several, those before the last are `17.0`, `17.1`

@@ -4,20 +4,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, get_args
 
-from jinja2 import Environment, PackageLoader
+from jinja2 import Environment
 
 from jury_events.errors import SettingError
 from jury_events.panel import Language
 from jury_events.text import visible_line
-from jury_views.charts.shapes import stacked_bar
+from jury_views.charts import stacked_bar
 from jury_views.debate_labels import DebateLabels
-from jury_views.notebook.shown_as_cell import CellHtml
 from jury_views.number_formats import probabilities_line
 from jury_views.report_sections import FigureNotes
-from jury_views.statistics_labels import StatisticsLabels
+from jury_views.statistics_words import StatisticsLabels
 from jury_views.templating import templates
-from jury_views.terms import term
-from jury_views.translation import Translation
+from jury_views.terms import Translation, term
 
 if TYPE_CHECKING:
     from jury_analysis.statistics import Statistics
@@ -67,26 +65,24 @@ LABELS: dict[Language, CellLabels] = {language: CellLabels(language) for languag
 @cache
 def environment(lang: Language) -> Environment:
     """The templates in a language, compiled once per process."""
-    made = templates(PackageLoader("jury_views", "notebook/templates"))
+    made = templates()
     made.globals.update(labels=LABELS[lang], lang=lang, stacked_bar=stacked_bar)
     made.filters["probabilities_line"] = probabilities_line
     made.filters["term"] = lambda word: term(word, lang).replace("_", " ")
     return made
 
 
-def rendered(template: str, lang: Language, **values: Any) -> CellHtml:
-    """The HTML of a cell, with its style."""
-    return CellHtml(environment(checked(lang)).get_template(template).render(values, footnotes=FigureNotes()))
+def rendered(template: str, lang: Language, **values: Any) -> str:
+    return environment(checked(lang)).get_template(template).render(values, footnotes=FigureNotes())
 
 
 def checked(lang: Language) -> Language:
-    """The language."""
     if lang not in LABELS:
         raise SettingError(f"lang: {visible_line(str(lang), 20)!r} is neither {' nor '.join(sorted(LABELS))}")
     return lang
 
 
-def ballots_html(rows: Sequence[Mapping[str, Any]], lang: Language, *, total: int, simulated: int) -> CellHtml:
+def ballots_html(rows: Sequence[Mapping[str, Any]], lang: Language, *, total: int, simulated: int) -> str:
     """A table of rows.
 
     Args:
@@ -97,9 +93,7 @@ def ballots_html(rows: Sequence[Mapping[str, Any]], lang: Language, *, total: in
     return rendered("ballots.html", lang, rows=rows, total=total, simulated=simulated)
 
 
-def statistics_html(
-    named: "Sequence[tuple[str, Statistics]]", lang: Language, remarks: "Iterable[Reason]" = ()
-) -> CellHtml:
+def statistics_html(named: "Sequence[tuple[str, Statistics]]", lang: Language, remarks: "Iterable[Reason]" = ()) -> str:
     """Charts, each beside a table of its numbers.
 
     Args:

@@ -12,14 +12,11 @@ from fractions import Fraction
 from tempfile import SpooledTemporaryFile
 from typing import Any, Literal, NamedTuple, Protocol
 
-from jury_analysis.estimate import DecidedCases
-from jury_analysis.score_interval import wilson
 from jury_events.errors import SettingError
 from jury_events.judgment import Decider
 from jury_events.text import pluralize, visible_line
 from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
-from jury_views.conclusion import decided_sentence
-from jury_views.record_reading import parts_by_seat
+from jury_views.evaluation_models import parts_by_seat
 from jury_views.result_models import OUTCOME
 
 _OWN = frozenset({"own", "stale"})
@@ -160,7 +157,6 @@ class Named:
     first: list[str] = field(default_factory=list)
 
     def take(self, name: str) -> None:
-        """One more."""
         self.count += 1
         if len(self.first) < NAMED:
             self.first.append(name)
@@ -203,7 +199,6 @@ class Tally:
     false_fails: int = 0
 
     def take(self, case: JudgedCase) -> None:
-        """One more debate that is over."""
         self.ended_as[case.verdict or case.status] += 1
         self.simulated += case.simulated
         self.labelled += case.verdict is not None and case.label is not None
@@ -231,7 +226,6 @@ class Tally:
 
     @property
     def finished(self) -> int:
-        """Debates that are over."""
         return self.ended_as.total()
 
     @property
@@ -287,6 +281,9 @@ class Tally:
         """What was decided and how often that was right, then the false passes by name; nothing without labels."""
         if not self.labelled:
             return {}
+        from jury_analysis.estimate import DecidedCases, wilson  # noqa: PLC0415  (of runs with labels)
+        from jury_views.conclusion import decided_sentence  # noqa: PLC0415  (likewise)
+
         passes = self.false_passes
         found = DecidedCases(self.labelled, wilson(self.right, self.decided), passes.count, self.false_fails)
         return {"labels": decided_sentence(found), **({"false passes": passes.names} if passes.count else {})}
@@ -321,7 +318,6 @@ class KeptCases:
         self._count += 1
 
     def close(self) -> None:
-        """Delete the file."""
         if self._file is not None:
             self._file.close()
 
@@ -368,7 +364,6 @@ class FailCondition(NamedTuple):
 
     @property
     def is_any(self) -> bool:
-        """Whether a single debate is enough."""
         return self.sign == ">" and not self.bound
 
     def judge(self, counts: Mapping[str, int], judged: int) -> "ConditionResult":

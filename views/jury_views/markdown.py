@@ -1,7 +1,7 @@
-"""Sections as Markdown, for the page of a CI job (`$GITHUB_STEP_SUMMARY` and the like), and those of a run."""
+"""Sections as Markdown, for the page of a CI job (`$GITHUB_STEP_SUMMARY` and the like): of a run, or of a gate."""
 
 from collections.abc import Iterator
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from jury_events.text import pluralize, visible_line
 from jury_views.reasons import without_quotations
@@ -20,9 +20,12 @@ from jury_views.report_sections import (
     cell_text,
     named_facts,
 )
-from jury_views.reports.tally import JudgedCase, RunReport
+from jury_views.tally import JudgedCase, RunReport
 
-BEGINS = b"<!-- jury report -->\n"
+if TYPE_CHECKING:
+    from jury_views.gate_view import GateInWords
+
+MARKDOWN_BEGINS = b"<!-- jury report -->\n"
 """The first bytes of every such file: no other file is replaced."""
 
 _LINE = 200
@@ -44,7 +47,7 @@ _AS_TEXT = str.maketrans(
 def markdown_page(*sections: Section) -> bytes:
     """The sections but for their charts, UTF-8, in English; the first one has the heading of the page."""
     parts = [part for depth, one in enumerate(sections) for part in _section(one, "##" if depth == 0 else "###")]
-    return BEGINS + "\n\n".join(parts).encode() + b"\n"
+    return MARKDOWN_BEGINS + "\n\n".join(parts).encode() + b"\n"
 
 
 def _section(section: Section, mark: str) -> Iterator[str]:
@@ -148,3 +151,13 @@ def _none_failed(report: RunReport) -> str:
     said = f"The jury passed {'the only debate' if len(report.cases) == 1 else 'every debate'} that has ended"
     false = report.tally.false_passes.count
     return f"{said}, {false:,} of {report.tally.finished:,} against the label." if false else f"{said}."
+
+
+def gate_markdown(named: "GateInWords") -> bytes:
+    """A page of a CI job, UTF-8: decision, notes, figures, tables."""
+    from jury_views.paired_sections import gate_sections  # noqa: PLC0415  (of gates alone)
+
+    blocks: list[Block] = [Sentence(named.headline, notice=True), *map(Sentence, named.notes), named_facts(named.facts)]
+    if named.table is not None:
+        blocks.append(named.table)
+    return markdown_page(Section("gate", "gate", named.title, tuple(blocks)), *gate_sections(named))

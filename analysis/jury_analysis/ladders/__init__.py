@@ -1,1 +1,0 @@
-"""Ladders of stages: thresholds by stage and outcome that are certified together, from votes of every stage."""

@@ -1,1 +1,0 @@
-"""Charts of runs and their statistics: values and geometry, which templates draw."""

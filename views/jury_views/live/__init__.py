@@ -1,1 +1,0 @@
-"""Debates live, from the log alone: the documents' events, and the feed that readers follow."""

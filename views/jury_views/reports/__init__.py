@@ -1,1 +1,0 @@
-"""Reports of judged cases for CI: counts, conditions, and files."""
