@@ -39,7 +39,7 @@ RETIRED = frozenset(
 ALLOWED = (
     ("debate/jury_debate/prompts_1/", {"told"}, "recorded debates contain the text of the prompts"),
     ("cases/jury_cases/example_files/", {"tell"}, "words of the cases' users and agents"),
-    ("cases/jury_cases/containers/eval_archives.py", {"tell"}, "a method of file objects"),
+    ("cases/jury_cases/containers/inspect_files.py", {"tell"}, "a method of file objects"),
     ("docs/python-api.md", {"told"}, "an example of a record of a security gate"),
 )
 _CLASS = re.compile(r"^ *class (\w+)[(:\[]", re.MULTILINE)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from functools import partial, reduce
 from typing import Protocol
 
+from jury_actors.background import has_failed
 from jury_actors.clerk import ClerkClient, ClerkInterface
 from jury_actors.debate_process import DebateProcess
 from jury_actors.effects import Effects
 from jury_actors.errors import Broken
-from jury_actors.failing import has_failed
 from jury_actors.juror_client import JurorClient, JurorInterface, JurorPool, Replicas, place_of
 from jury_actors.load import JurorLoad, RuntimeLoad, SeatLoad, merged
 from jury_actors.mailbox import Delivery, IncarnationLost, MailboxClient, Outbox

@@ -10,10 +10,10 @@ from functools import partial
 from typing import NamedTuple
 
 from jury_actors.admission.admission import Admission, Admitted
+from jury_actors.background import has_failed
 from jury_actors.clerk import ClerkClient, ClerkInterface
 from jury_actors.effects import Backoff, Effects, date_of
 from jury_actors.errors import Broken, Released
-from jury_actors.failing import has_failed
 from jury_actors.load import CalledModel, CallLog, JurorLoad, LoggedCalls, OpenCall, OpenCalls
 from jury_actors.mailbox import Delivery, Outbox, RequestRoom, batch_window
 from jury_actors.messages import AnswerBegan, Chunk, ForgetDebate, StepRequest, StepResult

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
-from jury_actors.failing import has_failed
+from jury_actors.background import has_failed
 from jury_events.envelope import StoredEvent
 from jury_events.outcome import ANSWERS
 from jury_store.event_store import EventStore

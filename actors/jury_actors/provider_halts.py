@@ -115,7 +115,7 @@ class ProviderHalts:
 
         `last`: no fallback model is left. Then also where the model never answered.
         """
-        if (halted := self._halted.get(_provider(model))) is not None:
+        if self._halted and (halted := self._halted.get(_provider(model))) is not None:
             raise halted
         if last and not (calls := self._calls[model]).answered and calls.unreached >= MOST_UNANSWERED:
             raise _absent(model, calls)

@@ -17,9 +17,9 @@ import ray
 from jury_actors.admission.budget import BudgetRule, BudgetService, Ceiling, Spent
 from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.service import BEAT, AdmissionInterface, AdmissionService
+from jury_actors.background import has_failed
 from jury_actors.clerk import Clerk, ClerkInterface
 from jury_actors.coordinator import Coordinator
-from jury_actors.failing import has_failed
 from jury_actors.juror import Juror
 from jury_actors.juror_client import JurorInterface, replicas_among
 from jury_actors.mailbox import Delivery

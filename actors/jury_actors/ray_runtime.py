@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from jury_actors.background import in_daemon_thread
 from jury_actors.clerk import ClerkInterface
 from jury_actors.coordinator import CoordinatorInterface, Coordinators, coordinators_for
-from jury_actors.daemon_thread import in_daemon_thread
 from jury_actors.errors import ClusterLost
 from jury_actors.mailbox import IncarnationLost
 from jury_actors.notices import Say, say_nothing

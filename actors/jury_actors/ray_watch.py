@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ray._private.state import state
 
-from jury_actors.daemon_thread import in_daemon_thread
+from jury_actors.background import in_daemon_thread
 from jury_actors.effects import Backoff
 from jury_actors.errors import ActorLost
 from jury_actors.mailbox import MailboxClient

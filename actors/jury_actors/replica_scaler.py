@@ -11,8 +11,8 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
+from jury_actors.background import in_daemon_thread
 from jury_actors.coordinator import Coordinators
-from jury_actors.daemon_thread import in_daemon_thread
 from jury_actors.errors import ClusterLost
 from jury_actors.juror_client import replica_name
 from jury_actors.mailbox import IncarnationLost

@@ -26,11 +26,11 @@ from jury_cases.options import CaseOptions as CaseOptions
 from jury_cases.options import read_policy as read_policy
 from jury_cases.transcripts.builder import TranscriptBuilder as TranscriptBuilder
 from jury_cases.transcripts.reading import read_messages as read_messages
-from jury_cases.votes.label_files import LabelFile as LabelFile
-from jury_cases.votes.label_files import read_labels as read_labels
-from jury_cases.votes.label_files import read_labels_of as read_labels_of
 from jury_cases.votes.seats import VoteOptions as VoteOptions
+from jury_cases.votes.vote_files import LabelFile as LabelFile
 from jury_cases.votes.vote_files import RecordedVotes as RecordedVotes
+from jury_cases.votes.vote_files import read_labels as read_labels
+from jury_cases.votes.vote_files import read_labels_of as read_labels_of
 from jury_cases.votes.vote_files import read_votes as read_votes
 from jury_cases.votes.words import VerdictWords as VerdictWords
 from jury_cases.votes.words import parse_words as parse_words

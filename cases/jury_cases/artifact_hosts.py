@@ -255,8 +255,6 @@ class _CheckedHttpsHandler(HTTPSHandler):
 
 
 class _SameHostRedirects(HTTPRedirectHandler):
-    """Follows redirects within the same scheme and host only."""
-
     def redirect_request(  # noqa: PLR0917  (as urllib calls it)
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> Request | None:
@@ -268,7 +266,5 @@ class _SameHostRedirects(HTTPRedirectHandler):
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """Raises `HTTPError` for a redirect."""
-
     def redirect_request(self, *_arguments: object) -> None:
         return None

@@ -19,14 +19,13 @@ from jury_cases.containers.byte_streams import SharedStream
 from jury_cases.containers.row import RowSelection
 from jury_cases.containers.rows import STDIN, read_rows
 from jury_cases.errors import CaseFileError
-from jury_cases.file_cases import FileCase, at_place, file_cases
+from jury_cases.file_cases import FileCase, ReadingNotes, at_place, file_cases
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.registry import format_of, rows_path
 from jury_cases.kept_rows import SeenIds, joined_rows
 from jury_cases.labels import Labels, UnknownLabel, label_word, seen
 from jury_cases.omissions import UnreadableRows
 from jury_cases.options import EVERY_CASE, CaseOptions
-from jury_cases.reading_notes import ReadingNotes
 from jury_cases.transcripts.authors import SeenRoles
 from jury_events.case import Case
 from jury_events.panel import Language
@@ -60,9 +59,6 @@ class CaseFiles:
         policy: of the cases without one, as in `options`.
         notes: statistics of the latest iteration.
         unreadable: what was left out in any iteration, since it cannot be read.
-
-    Raises:
-        CaseFileError: standard input is named twice.
     """
 
     def __init__(
@@ -103,9 +99,6 @@ class CaseFiles:
 
         Args:
             fetch: whether to read the records that a case's URIs refer to; called with the case without them.
-
-        Raises:
-            CaseFileError: a file, row or field is invalid; raised during iteration.
         """
         for found in self._found(fetch):
             assert found.case is not None
@@ -128,19 +121,12 @@ class CaseFiles:
         Args:
             skip: called with the ids of the next cases.
             fetch: as for `read`.
-
-        Raises:
-            CaseFileError: as `read`.
         """
         for found in self._found(fetch, skip):
             yield found.case_id if found.case is None else found.case
 
     def proposal(self) -> "Proposal":
-        """A draft of a format file for the rows of the first file.
-
-        Raises:
-            CaseFileError: it cannot be read.
-        """
+        """A draft of a format file for the rows of the first file."""
         from jury_cases.proposal import propose
 
         return propose(row.data for row in read_rows(self._paths[:1], self._selection, stdin=self._stdin))
@@ -241,7 +227,6 @@ class CaseFiles:
         return found.case
 
     def _is_known(self, row: Any) -> bool:
-        """Whether a row has a format of its own."""
         form = format_of(row, None)
         return form is self._options.form or form is not OWN_ROWS
 

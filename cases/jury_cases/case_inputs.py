@@ -101,7 +101,6 @@ def _are_cases(cases: Any) -> bool:
 
 
 def _checked(given: Iterable[CaseInput], scale: VerdictScale | None) -> Iterator[Case]:
-    """The cases, without records referred to by URI."""
     with closing(SeenIds()) as seen:
         for number, one in enumerate(given, start=1):
             try:

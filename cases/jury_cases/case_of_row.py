@@ -1,6 +1,6 @@
 """Converts a decoded row to a case: the format's draft, the user's `--field` settings, validation."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -69,8 +69,8 @@ def draft_of(row: Any, options: CaseOptions, form: Format | None = None) -> Case
         _apply_fields(draft, row, fields)
     if found is OWN_ROWS and isinstance(row, dict):
         take_plain(draft, row, fields)
-        if "metadata" not in fields:
-            _take_metadata(draft, row, fields)
+        if "metadata" not in fields and (others := row.keys() - READ_UNASKED):
+            _take_metadata(draft, row, fields, others)
     if draft.built is not None:
         refuse_unanswered(draft, row, fields)
         if options.roles:
@@ -78,14 +78,11 @@ def draft_of(row: Any, options: CaseOptions, form: Format | None = None) -> Case
     return draft
 
 
-def _take_metadata(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str]) -> None:
-    """Keep short values of columns that are no part of a case as metadata, unless the user says what metadata is.
+def _take_metadata(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str], others: Collection[str]) -> None:
+    """Keep short values of `others`, columns that are no part of a case, as metadata.
 
     But for those that may be a label: who reviews blind is shown metadata.
     """
-    others = row.keys() - READ_UNASKED
-    if not others:
-        return
     read = READ_UNASKED.union(named_columns(row, fields), *draft.taken.values())
     kept = []
     for name, value in row.items():

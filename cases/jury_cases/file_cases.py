@@ -1,22 +1,34 @@
-"""What each case of files is read from: a row, one of the cases in it, or rows of one file that its format gathers."""
+"""What each case of files is read from: a row, one of the cases in it, or rows of one file that its format gathers.
 
-from collections.abc import Iterable, Iterator
+And what a reading found beside the cases: formats, labels, columns that are no part of a case, changes.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from jury_cases.columns import READ_UNASKED, named_columns, snake_case
 from jury_cases.containers.row import FileRow
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import ArtifactSourceError, CaseFileError
 from jury_cases.formats.format import Format, Gathering
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.registry import format_of, second_of
+from jury_cases.labels import label_word
 from jury_cases.omissions import UnreadableRows
+from jury_cases.transcripts.authors import RoleRules, SeenRoles
 from jury_events.case import Case
+from jury_events.nearest import nearest
 from jury_events.text import visible_line
 
 _NAMED = 100
 """Characters of a name in an error."""
+
+
+_COLUMNS = 1000
+"""The most columns that are counted."""
 
 
 @dataclass(slots=True)
@@ -54,8 +66,6 @@ class FileCase:
 
 
 class _Gathered:
-    """The rows of one file that are gathered by one format."""
-
     def __init__(self, first: FileRow, form: Format, gathering: Gathering, second: str) -> None:
         self._first = first
         self._second = second
@@ -143,3 +153,67 @@ def at_place(row: FileRow, name: str = "") -> Iterator[None]:
         place = f"{row.place}: {visible_line(name, _NAMED)}" if name else row.place
         text = str(error)
         raise CaseFileError(text if text.startswith(row.place) else f"{place}: {text}") from error
+
+
+@dataclass(kw_only=True)
+class ReadingNotes:
+    """Statistics of a reading: rows by format, labels by word, columns that are not read or kept as metadata by name.
+
+    `taken` says which plain columns parts were read from, `changes` what of rows was read as something else, each with
+    the number of rows. `erased` are cases whose texts are gone from the store that they are read from, `rest` says in
+    words that the source has not all cases. `roles` are those of the messages of all readings so far, `role_rules` the
+    user's rules for them.
+    """
+
+    formats: Counter[str] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
+    unread: Counter[str] = field(default_factory=Counter)
+    kept: Counter[str] = field(default_factory=Counter)
+    taken: Counter[str] = field(default_factory=Counter)
+    changes: Counter[str] = field(default_factory=Counter)
+    erased: dict[str, None] = field(default_factory=dict)
+    rest: str | None = None
+    roles: SeenRoles = field(default_factory=SeenRoles)
+    role_rules: RoleRules = field(default_factory=RoleRules)
+
+    def note(self, found: FileCase, draft: CaseDraft, fields: Mapping[str, str]) -> None:
+        """Count a row that was read."""
+        row, form = found.data, found.form
+        self.formats[form.name] += 1
+        self.changes.update(found.changes)
+        if self.role_rules.targets:
+            self.roles.merge(draft.roles)
+        if draft.label is not None and (word := label_word(draft.label)) is not None:
+            self.labels[word] += 1
+        taken: set[str] = set()
+        if draft.taken:
+            said = []
+            for part, columns in draft.taken.items():
+                said.append(f"{part} from {' and '.join([visible_line(one, 60) for one in columns])}")
+                taken.update(columns)
+            self.taken[", ".join(said)] += 1
+        if found.second:
+            self.taken[f"{found.second} is close to {form.name}"] += 1
+        if form.columns is None or not isinstance(row, dict):
+            return
+        taken.update(named_columns(row, fields) if fields else ())
+        others = row.keys() - READ_UNASKED - form.columns - taken
+        for column in row:  # in its order
+            if column not in others:
+                continue
+            counts = self.kept if column in draft.kept else self.unread
+            if column in counts or len(counts) < _COLUMNS:
+                counts[column] += 1
+
+    def unmatched_roles(self) -> tuple[str, ...]:
+        """A line for each rule for roles that matched nothing so far."""
+        return tuple(self.roles.unmatched(self.role_rules)) if self.role_rules.targets else ()
+
+    def lines(self) -> Iterator[str]:
+        """What the source has not, and unread columns with a similar known name, as lines for people."""
+        if self.rest is not None:
+            yield self.rest
+        for column in (*self.unread, *self.kept):
+            if near := nearest(snake_case(column), READ_UNASKED, 0.85):
+                shown = visible_line(column, 60)
+                yield f"the column {shown} is no part of a case (did you mean {near}?); --field names columns"

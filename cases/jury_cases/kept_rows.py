@@ -88,8 +88,6 @@ def _with(row: FileRow, pair: RowPair, asked: Any) -> FileRow:
 
 
 class _Store:
-    """The rows that ask, and those that wait for them."""
-
     def __init__(self) -> None:
         self._database = temporary_database(
             "CREATE TABLE asked (number INTEGER PRIMARY KEY, key TEXT UNIQUE, used INT, row TEXT);"
@@ -105,7 +103,6 @@ class _Store:
         self._run("INSERT INTO waiting VALUES (?, ?)", (key, _text(row)), row)
 
     def asked(self, key: str) -> Any:
-        """The data of the row that asked; None: none did so far."""
         self._answers = True
         found = self._database.execute("SELECT row FROM asked WHERE key = ?", (key,)).fetchone()
         if found is None:

@@ -45,10 +45,6 @@ class CaseOptions:
             alone.
         form: what `format` names; None: detected per row.
         words, conditions, role_rules: what `labels`, `where` and `roles` say.
-
-    Raises:
-        CaseFileError: an unknown format, part of a case or meaning of a role, an invalid verdict, or a negative number.
-        BadCondition: an invalid condition.
     """
 
     format: AskedFormat = None

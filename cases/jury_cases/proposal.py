@@ -143,8 +143,6 @@ def _asks(words: list[str]) -> bool:
 
 
 class _Leaf(NamedTuple):
-    """A text in a row: its path, the name of its field."""
-
     path: str
     name: str
 
@@ -262,7 +260,6 @@ def _is_side(name: str, value: Any, words: frozenset[str]) -> bool:
 
 
 def _text_in(value: Any) -> str:
-    """The step from an element to its text; empty where it is one."""
     return next((f".{name}" for name in _TEXTS if isinstance(value, dict) and isinstance(value.get(name), str)), "")
 
 

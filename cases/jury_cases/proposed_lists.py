@@ -333,7 +333,6 @@ def _call_of(calls: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def _first(group: list[dict[str, Any]], wanted: tuple[str, ...]) -> str | None:
-    """The first of the wanted fields that an object of the group has."""
     return next(
         (
             quoted(name)

@@ -1,4 +1,7 @@
-"""The `jury` command: one module a subcommand. stdout is data, stderr everything else."""
+"""The `jury` command: a module a subcommand, or a few that belong together.
+
+stdout is data, stderr everything else.
+"""
 
 from jury_events.lazy_names import lazy_names
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from jury_cli.case_options import ListingFormats, artifact_hosts, case_files
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import fields, taken
-from jury_cli.terminal import Counting, note, print_json, print_report
+from jury_cli.options import ListingFormats, artifact_hosts, case_files, fields, taken
+from jury_cli.streams import note
+from jury_cli.terminal import Counting, print_json, print_report
 
 if TYPE_CHECKING:
     from jury_judge import CasePreview, CaseSummary, UnreadableRows
@@ -77,7 +77,6 @@ def _summary(summary: "CaseSummary", *, as_json: bool) -> int:
 
 
 def _read_to_the_end(cases: Iterable[T], take: Callable[[T], None]) -> Exit:
-    """Take each case; an interruption ends the reading, and what was read counts."""
     with Counting("cases read") as counting:
         try:
             for one in cases:
@@ -90,7 +89,6 @@ def _read_to_the_end(cases: Iterable[T], take: Callable[[T], None]) -> Exit:
 
 
 def _after_unreadable(code: Exit, unreadable: "UnreadableRows") -> Exit:
-    """Note what was left out, and return the exit code."""
     for line in unreadable.lines():
         note(line)
     return Exit.STOPPED if code is Exit.DONE and unreadable.count else code

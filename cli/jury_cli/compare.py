@@ -8,7 +8,8 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE
-from jury_cli.terminal import note, print_json, print_page
+from jury_cli.streams import note
+from jury_cli.terminal import print_json, print_page
 from jury_events.text import pluralize, visible_line
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def command(
 
     Tables by name: of debates results, panels, positions; of runs flips, verdicts, results, panels, tests.
     """
-    from jury_cli.report_options import chosen_tables
+    from jury_cli.options import chosen_tables
     from jury_cli.views.comparison import SHOWN, TABLES_OF_DEBATES, TABLES_OF_RUNS
     from jury_judge.comparisons.comparing import ComparedDebates
 
@@ -94,7 +95,6 @@ class _Printed(NamedTuple):
 
 
 def _debates(found: "ComparedDebates", count: "Count | None", form: _Printed) -> "Named":
-    """Print two debates; returns the case if their ends differ."""
     from jury_cli.views.comparison import debates_page
     from jury_events.judgment import Decider
     from jury_judge.comparisons.comparing import debates_object
@@ -118,7 +118,6 @@ def _debates(found: "ComparedDebates", count: "Count | None", form: _Printed) ->
 
 
 def _runs(found: "ComparedRuns", form: _Printed) -> "Named":
-    """Print two runs; returns the cases whose ends differ."""
     from jury_cli.views.comparison import runs_page
     from jury_judge.comparisons.comparing import runs_object
     from jury_views.tally import Named

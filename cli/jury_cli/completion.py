@@ -37,9 +37,6 @@ def command_names(names: dict[str, str], incomplete: str) -> list[CompletionItem
 
 def complete_files(command: click.Command) -> None:
     """Let values be completed as paths where the help calls them files or folders."""
-    if isinstance(command, click.Group):
-        for one in command.commands.values():
-            complete_files(one)
     for parameter in command.params:
         if type(parameter.type) is type(click.STRING) and _FILES.search(parameter.metavar or ""):
             parameter.type = click.Path()

@@ -8,7 +8,7 @@ from jury_cli.calls import call, database
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, debate_ids
-from jury_cli.terminal import note
+from jury_cli.streams import note
 from jury_events.text import pluralize
 
 

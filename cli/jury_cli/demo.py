@@ -15,7 +15,8 @@ import click
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, fields, resolved_store
-from jury_cli.terminal import WritingLine, note, note_wrapped, print_json
+from jury_cli.streams import note
+from jury_cli.terminal import WritingLine, note_wrapped, print_json
 from jury_events.text import pluralize, visible_line
 
 
@@ -84,7 +85,6 @@ def command(*, as_json: bool, **given: Any) -> int:
 
 
 def _starting(*, in_process: bool, ray_address: str | None, panel_name: str | None, **_others: Any) -> Iterator[str]:
-    """What is started, and how long that takes."""
     if in_process:
         yield "one debate in this process; without --in-process its jurors are actors of a local Ray cluster"
         return
@@ -115,7 +115,6 @@ def _print(result: dict[str, Any], *, as_json: bool) -> None:
 
 
 def _code(result: dict[str, Any]) -> Exit:
-    """The exit code of a debate that is over."""
     if result["final_verdict"] is None:
         note(f"jury: the debate ended without a verdict ({result['status']}); `jury show` says why")
     elif not result["phase3_judgment"]["quorum_met"]:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jury_cli.calls import read_from
-from jury_cli.case_options import artifact_hosts, standard_input
 from jury_cli.exits import Exit
 from jury_cli.option_groups import GroupedCommand, options
-from jury_cli.options import STORE, fields, option, settings_of_file
+from jury_cli.options import STORE, artifact_hosts, fields, option, settings_of_file, standard_input
 from jury_cli.run import DISPLAY
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ def baseline(*, as_json: bool, display: str, **given: Any) -> int:
     Anchors, draws and rules are recorded under ID before the first judging; the same ID goes on, and needs no files
     then. With --daily a scheduler calls it once a day.
     """
-    from jury_cli.terminal import note
+    from jury_cli.streams import note
     from jury_judge.drift.baseline import DriftBaseline
     from jury_judge.runs.plan import loaded_panel
     from jury_judge.settings.drift import DriftBaselineSettings
@@ -141,7 +140,7 @@ def check(*, as_json: bool, display: str, **given: Any) -> int:
     The pairs are recorded before the first call, and looked at once all of them have ended; a stopped check goes on
     with the same pairs. Exits with 0 where nothing was found, with 1 otherwise. Needs the store and the keys alone.
     """
-    from jury_cli.terminal import note
+    from jury_cli.streams import note
     from jury_judge.drift.check import DriftCheckRun
     from jury_judge.settings.drift import DriftCheckSettings
     from jury_views.drift_view import facts_words
@@ -165,7 +164,6 @@ def _print_check(facts: "DriftFacts", ended: "DriftCheck", *, as_json: bool) -> 
 
 
 def _print(report: "DriftReport", said: object) -> None:
-    """A page, or where something is `said`, that as JSON."""
     from jury_cli.terminal import page_console
     from jury_views.terminal.report_page import drift_page
 
@@ -177,10 +175,10 @@ def _print(report: "DriftReport", said: object) -> None:
 
 def _judged(made: "RecordedBaseline", facts: "DriftFacts", display: str, again: str) -> "tuple[DriftFacts, int]":
     """Judge what is due; the code is 0 where every debate is over, also without a verdict."""
-    from jury_cli.case_options import close_with_command
+    from jury_cli.options import close_with_command
     from jury_cli.results import Results, end_run
     from jury_cli.run import Shown, judge_run
-    from jury_cli.terminal import note
+    from jury_cli.streams import note
 
     outcome = None
     while (planned := made.due(facts)) is not None:
@@ -216,7 +214,7 @@ def show(*, drift_id: str, store_url: str | None, as_json: bool, number: int | N
 @options((*STORE, _JSON))
 def list_(*, store_url: str | None, as_json: bool) -> int:
     """List the baselines of a store, and what their last checks found."""
-    from jury_cli.terminal import note
+    from jury_cli.streams import note
     from jury_views.drift_view import drift_object, list_report
 
     found = read_from(store_url, lambda records: records.drifts())

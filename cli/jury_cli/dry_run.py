@@ -4,7 +4,8 @@ import json
 from collections.abc import Callable, Iterator
 
 from jury_cli.exits import Exit
-from jury_cli.terminal import note, print_json
+from jury_cli.streams import note
+from jury_cli.terminal import print_json
 from jury_events.text import dollars, duration, pluralize, visible_line
 from jury_judge.runs.estimate import Range, ReadingEstimate
 from jury_judge.runs.estimated_run import SECONDS_A_CALL, EstimatedRun, StageEstimate, estimate_run
@@ -30,7 +31,6 @@ def dry_run(planned: RunPlan, *, as_json: bool) -> Exit:
 
 
 def _read_all(planned: RunPlan) -> Exit:
-    """Note what was left out, since it cannot be read."""
     for line in planned.cases.unreadable.lines():
         note(line)
     return Exit.STOPPED if planned.cases.unreadable.count else Exit.DONE

@@ -10,7 +10,7 @@ from jury_cli.calls import call, read_from, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, debate_ids, resolved_store
-from jury_cli.terminal import note
+from jury_cli.streams import note
 from jury_events.text import pluralize
 
 if TYPE_CHECKING:
@@ -101,7 +101,6 @@ def command(
 
 
 def _note_plan(plan: "PlannedErasure") -> None:
-    """What will be erased, and which other debates have copies."""
     note(f"{pluralize(plan.texts, 'text')} ({plan.size} bytes) of {pluralize(len(plan.debate_ids), 'debate')}")
     if plan.ends:
         note(f"{pluralize(plan.ends, 'debate')} not over yet: without texts they cannot go on, and fail")

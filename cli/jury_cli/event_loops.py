@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jury_cli.signals import SIGNALS, exit_at_once, handled_by, pending, signals_blocked
-from jury_cli.terminal import note
+from jury_cli.streams import note
 from jury_judge import ClusterLost, Notice
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ async def until_interrupted(
 
     result = None
     try:
-        with _signals_taken(interrupt):
+        with handled_by(asyncio.get_running_loop(), interrupt):
             result = await task
     except asyncio.CancelledError:
         if not signals:
@@ -118,7 +118,7 @@ def run_interruptibly(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
             signalled = True
             task.cancel()
 
-        with _signals_taken(interrupt):
+        with handled_by(asyncio.get_running_loop(), interrupt):
             return await task
 
     try:
@@ -130,13 +130,6 @@ def run_interruptibly(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     if signalled:
         raise KeyboardInterrupt
     return result
-
-
-@contextmanager
-def _signals_taken(take: Callable[[], object]) -> Iterator[None]:
-    with handled_by(asyncio.get_running_loop(), take):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-        yield
 
 
 _M_ARENA_MAX = -8
@@ -221,7 +214,7 @@ os.register_at_fork(after_in_child=_let_signals_through)
 
 def note_line(text: str) -> None:
     """A line of the application for the user."""
-    event, fields = (text.event, text.fields) if isinstance(text, Notice) else ("notice", {})
+    event, fields = (text.event, dict[str, Any](text.fields)) if isinstance(text, Notice) else ("notice", {})
     note(f"jury: {text}", event, **fields)
 
 

@@ -14,7 +14,8 @@ from jury_cli.calls import call, read_from, stored
 from jury_cli.exits import Exit, code_of
 from jury_cli.option_groups import options
 from jury_cli.options import debate_ids, fields
-from jury_cli.terminal import Counting, note
+from jury_cli.streams import note
+from jury_cli.terminal import Counting
 from jury_events.text import pluralize, visible_line
 
 if TYPE_CHECKING:
@@ -62,7 +63,6 @@ def command(**given: Any) -> int:
 
 
 def _scores(asked: "ExportSettings") -> int:
-    """Write scores, and print a line a debate."""
     from jury_cli.event_loops import note_line
 
     counts = Counter[str]()

@@ -10,7 +10,8 @@ import click
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import debate_ids, fields, resolved_store
-from jury_cli.terminal import WritingLine, note, print_json
+from jury_cli.streams import note
+from jury_cli.terminal import WritingLine, print_json
 from jury_events.text import pluralize, visible_line
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def command(*, debate_id: str, at: str, as_json: bool, **given: Any) -> int:
     resumes the same branch.
     """
     from jury_cli.event_loops import note_line
-    from jury_cli.terminal import note
+    from jury_cli.streams import note
     from jury_judge.runs.forking import prepared_fork
     from jury_judge.settings.run import ForkSettings
     from jury_judge.stores.stores import shown_url

@@ -13,7 +13,8 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit, code_of
 from jury_cli.option_groups import options
 from jury_cli.options import PUBLIC_KEYS, STORE, file_option
-from jury_cli.terminal import Counting, note
+from jury_cli.streams import note
+from jury_cli.terminal import Counting
 from jury_events.errors import JuryError
 from jury_events.text import pluralize, visible_line
 
@@ -168,5 +169,4 @@ async def every_debate(records: "Records") -> list[str]:
 
 
 def _refused(count: int, first: JuryError) -> JuryError:
-    """The error that ends the command, of the kind of the first one."""
     return type(first)(f"{pluralize(count, 'cassette')} refused, so that nothing is shown")

@@ -13,7 +13,8 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import fields
-from jury_cli.terminal import note, print_json, print_page
+from jury_cli.streams import note
+from jury_cli.terminal import print_json, print_page
 
 if TYPE_CHECKING:
     from jury_judge import DebateFilter, Records
@@ -152,12 +153,10 @@ class _JsonList:
         self._separator = "\n"
 
     def take(self, row: dict[str, Any]) -> None:
-        """Print the next object."""
         print(self._separator + json.dumps(row, ensure_ascii=False), end="")
         self._separator = ",\n"
 
     def end(self) -> None:
-        """Print the end of the list."""
         print("\n]")
 
 

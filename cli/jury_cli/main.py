@@ -6,7 +6,6 @@ import os
 import sys
 import traceback
 from importlib import import_module
-from keyword import iskeyword
 
 import click
 from click.shell_completion import CompletionItem
@@ -14,13 +13,14 @@ from click.shell_completion import CompletionItem
 from jury_cli.calls import in_words_of_options
 from jury_cli.completion import VARIABLE, command_names, complete_files
 from jury_cli.exits import Exit, code_of
-from jury_cli.option_groups import with_help_pages
+from jury_cli.option_groups import HelpContext
 from jury_cli.signals import raising
-from jury_cli.streams import is_json, lines_as_configured, outlive_readers, write_line
+from jury_cli.streams import lines_as_configured, note, outlive_readers
 from jury_events.errors import JuryError, SettingError, error_text
 from jury_events.nearest import did_you_mean
 from jury_events.scrubbing import known_scrubber
 from jury_events.text import visible_line
+from jury_judge.log_lines import has_lines
 
 _OF_WRITING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 
@@ -63,7 +63,19 @@ COMMANDS = {
     "doctor": "Check what is installed, reachable and configured.",
     "completion": "Print the script that completes commands in a shell.",
 }
-"""Each is the module of its name (`import_` of `import`); imported when it is called, so that help is quick."""
+"""A command's module is imported when it is called, so that help is quick."""
+
+_PLACES = {
+    "import": "import_:command",
+    "resume": "run:resume",
+    "cancel": "runs:cancel",
+    "watch": "runs:watch",
+    **{name: f"stats:{name}" for name in ("votes", "gate", "calibrate", "value")},
+    "mcp": "serve:mcp",
+    "simulate": "serve:simulate",
+    "regress": "replay:regress",
+}
+"""The module of a command and its name in it; that of the others is `command` in a module of their own name."""
 
 _FIRST = ("demo", "run", "list", "show", "serve", "doctor")
 """Described in the help of `jury`; the others are named in groups, so that it fits a screen of 24 lines."""
@@ -94,6 +106,8 @@ class _Interrupted(Exception):
 class Commands(click.Group):
     """Subcommands by name, loaded when they are called."""
 
+    context_class = HelpContext
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order of `COMMANDS`."""
         return list(COMMANDS)
@@ -102,13 +116,9 @@ class Commands(click.Group):
         """The command of that name."""
         if cmd_name not in COMMANDS:
             return None
-        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
-        command = import_module(f"jury_cli.{module}").command
-        assert isinstance(command, click.Command)
-        _word(command)
-        with_help_pages(command)
-        if VARIABLE in os.environ:
-            complete_files(command)
+        module, name = _PLACES.get(cmd_name, f"{cmd_name}:command").split(":")
+        command: click.Command = getattr(import_module(f"jury_cli.{module}"), name)
+        _prepare(command)
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -141,22 +151,25 @@ class Commands(click.Group):
             formatter.write_dl([(subject, ", ".join(names)) for subject, names in _GROUPS.items()])
 
 
-def _word(command: click.Command) -> None:
-    """Let a command, or each command of a group, name refused settings as its options."""
+def _prepare(command: click.Command) -> None:
+    """Give a command, or each command of a group, pages of help, refused settings as its options, and completion."""
+    command.context_class = HelpContext
+    if VARIABLE in os.environ:
+        complete_files(command)
     if isinstance(command, click.Group):
         for one in command.commands.values():
-            _word(one)
+            _prepare(one)
     elif command.callback is not None:
         command.callback = in_words_of_options(command.callback)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="jury-judge", prog_name="jury")
-def jury() -> None:
-    """A jury of LLM jurors judges what an AI agent did; every answer is recorded."""
-
-
-with_help_pages(jury)
+jury = click.version_option(package_name="jury-judge", prog_name="jury")(
+    Commands(
+        "jury",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help="A jury of LLM jurors judges what an AI agent did; every answer is recorded.",
+    )
+)
 
 
 def main() -> None:
@@ -172,7 +185,6 @@ def main() -> None:
 
 
 def _flushed(code: Exit) -> Exit:
-    """The exit code once everything is printed."""
     try:
         if sys.stdout is not None:  # it is None where the caller closed it
             sys.stdout.flush()
@@ -205,7 +217,7 @@ def _run() -> Exit:
         _say(f"jury: {error}", error)
         return code_of(error)
     except Exception as error:  # noqa: BLE001  (a defect must not pass for a verdict that --fail-on names)
-        if os.environ.get("JURY_TRACEBACK") and not is_json():
+        if os.environ.get("JURY_TRACEBACK") and not has_lines():
             click.echo(known_scrubber().text(traceback.format_exc()), err=True, nl=False)
         _say(f"jury: {type(error).__name__}: {error} (a defect; JURY_TRACEBACK=1 shows where)", error)
         return Exit.STOPPED
@@ -225,10 +237,10 @@ def _refused_by_system(error: OSError) -> Exit:
 
 def _say(text: str, error: BaseException | None = None) -> None:
     """One safe line; as JSON without what other packages' errors say, but with the place of a defect."""
-    if not is_json():
+    if not has_lines():
         click.echo(visible_line(known_scrubber().text(text), _MESSAGE), err=True)
         return
-    write_line(
+    note(
         text,
         "error",
         logging.ERROR,

@@ -8,8 +8,7 @@ import click
 
 from jury_cli.option_groups import Options
 from jury_cli.options import option
-from jury_cli.streams import FORMAT, FORMATS, LEVEL, set_format
-from jury_cli.terminal import note
+from jury_cli.streams import FORMAT, FORMATS, LEVEL, note, set_format
 from jury_judge.log_lines import DEFAULT_LEVEL, LEVELS, set_level
 
 if TYPE_CHECKING:

@@ -23,11 +23,29 @@ def options(*lists: Options) -> Callable[[F], F]:
     """Give a command the options of these lists, in their order."""
 
     def decorate(command: F) -> F:
-        for option in reversed([one for listed in lists for one in listed]):
-            command = option(command)
+        for listed in reversed(lists):
+            for option in reversed(listed):
+                command = option(command)
         return command
 
     return decorate
+
+
+def _show_all(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value:
+        context.meta[_ALL] = True
+        click.echo(context.get_help())
+        context.exit()
+
+
+_HELP_ALL = click.Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Show this message with every option, and exit.",
+)
 
 
 class ListedOption(click.Option):
@@ -54,7 +72,7 @@ class GroupedCommand(click.Command):
         self._headings = headings
         self._rare = frozenset(one.name for one in self.params if isinstance(one, ListedOption) and one.rare)
         if self._rare:
-            self.params.append(_help_all())
+            self.params.append(_HELP_ALL)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The last paragraph."""
@@ -91,24 +109,6 @@ def grouped(
     return click.command(name, cls=GroupedCommand, headings=headings, ending=ending)
 
 
-def _help_all() -> click.Option:
-    return click.Option(
-        ["--help-all"],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_show_all,
-        help="Show this message with every option, and exit.",
-    )
-
-
-def _show_all(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
-    if value:
-        context.meta[_ALL] = True
-        click.echo(context.get_help())
-        context.exit()
-
-
 _WHOLE = "\N{NON-BREAKING HYPHEN}"
 """Stands for a hyphen while lines are broken, so that names of options, presets, formats and files stay whole."""
 
@@ -119,11 +119,10 @@ _BEYOND = re.compile(rf"x(>=?|<=?)({_NUMBER})(?=[;\]])")
 _BEYOND_WORDS = {">=": "{} or more", ">": "more than {}", "<=": "at most {}", "<": "less than {}"}
 
 
-class HelpPage(click.HelpFormatter):
+class _HelpPage(click.HelpFormatter):
     """The help of a command."""
 
     def write_text(self, text: str) -> None:
-        """A paragraph."""
         super().write_text(text.replace("-", _WHOLE))
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
@@ -131,22 +130,13 @@ class HelpPage(click.HelpFormatter):
         super().write_dl([(_named(name), _described(text)) for name, text in rows], col_max, col_spacing)
 
     def getvalue(self) -> str:
-        """The whole page."""
         return super().getvalue().replace(_WHOLE, "-")
 
 
 class HelpContext(click.Context):
-    """The context of a command whose help is a `HelpPage`."""
+    """The context of a command whose help is a page of this form."""
 
-    formatter_class = HelpPage
-
-
-def with_help_pages(command: click.Command) -> None:
-    """Let a command, and each command of a group, write its help so."""
-    command.context_class = HelpContext
-    if isinstance(command, click.Group):
-        for one in command.commands.values():
-            with_help_pages(one)
+    formatter_class = _HelpPage
 
 
 def _named(name: str) -> str:

@@ -6,11 +6,12 @@ help imports none of them. What is typed is checked by the models; here it is on
 
 import json
 import os
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar, cast
 
 import click
 
@@ -19,11 +20,14 @@ from jury_events.ids import is_debate_id, is_run_id
 from jury_judge.settings.store import load_settings
 
 if TYPE_CHECKING:
+    from jury_events.verdict_scale import VerdictScale
+    from jury_judge import CaseFiles
     from jury_judge.settings_model import SettingsModel
 
     M = TypeVar("M", bound=SettingsModel)
 
-_TABLE = Path(__file__).with_name("options.json")
+
+_TABLE: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("options.json").read_bytes())
 
 option = partial(click.option, cls=ListedOption)
 """`click.option` with a `group` of help, and whether it is `rare`."""
@@ -41,24 +45,17 @@ def taken(model: "type[M]", given: dict[str, Any]) -> "M":
 
 def fields(model: str, *names: str, of_its_own: bool = False) -> Options:
     """The options that give the fields of a settings model: those named, else all, or all that are of no other."""
-    rows = {name: row for name, row in _table()[model].items() if name and row} if of_its_own else _rows(model)
-    return tuple(_option(name, rows[name]) for name in names or rows)
+    rows = _TABLE[model] if of_its_own else _rows(model)
+    # A model may hide a field of those that it extends.
+    return tuple([_option(name, rows[name]) for name in names or rows if name and rows[name]])
 
 
-@cache
-def _table() -> dict[str, dict[str, Any]]:
-    table: dict[str, dict[str, Any]] = json.loads(_TABLE.read_bytes())
-    return table
-
-
-def _rows(model: str) -> dict[str, dict[str, Any]]:
+def _rows(model: str) -> dict[str, Any]:
     """By field: those of the models that it extends, of which the first counts, then its own ones."""
-    said = _table()[model]
     rows: dict[str, Any] = {}
-    for base in said[""]:
+    for base in _TABLE[model][""]:
         rows = {**rows, **_rows(base), **rows}
-    rows |= {name: row for name, row in said.items() if name}
-    return {name: row for name, row in rows.items() if row is not None}
+    return rows | _TABLE[model]
 
 
 def _option(name: str, row: dict[str, Any]) -> Callable[[Any], Any]:
@@ -198,3 +195,133 @@ PUBLIC_KEYS: Options = (
     ),
 )
 """`--key FILE`, of public keys."""
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+Form = Literal["plain", "json", "jsonl", "none"]
+
+
+def json_option(help: str = "Print the report as one JSON object.", group: str = "Results") -> Options:  # noqa: A002  (as of click)
+    """`--json`."""
+    return (option("--json", "as_json", group=group, is_flag=True, help=help),)
+
+
+def one_form(*, as_json: bool, as_jsonl: bool) -> Form:
+    """How results are printed."""
+    if as_json and as_jsonl:
+        raise click.UsageError("--json and --jsonl exclude each other")
+    return "json" if as_json else "jsonl" if as_jsonl else "plain"
+
+
+def chosen_tables(
+    arguments: Sequence[str], known: Iterable[str], *, full: bool, as_json: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tables that are asked for, and the other arguments.
+
+    Args:
+        arguments: as they were given.
+        known: the names of tables.
+        full: all of them.
+        as_json: JSON has every table.
+    """
+    tables = tuple(name for name in known if full or name in arguments)
+    if tables and as_json:
+        raise click.UsageError("--json has every table: name none, and leave --full out")
+    return tables, tuple(one for one in arguments if one not in tables)
+
+
+def schema_option(group: str, *reports: str) -> Callable[[F], F]:
+    """Prints the schema of the report that `--json` prints, one of several where the command has several."""
+
+    def show(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+        if value:
+            from jury_cli.terminal import print_json
+            from jury_judge.records.votes import report_schema
+
+            found = [report_schema(name) for name in reports]
+            print_json(found[0] if len(found) == 1 else {"oneOf": found})
+            context.exit()
+
+    return option(
+        "--schema",
+        group=group,
+        rare=True,
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help="Print the JSON Schema of --json, and do nothing else.",
+    )
+
+
+STDIN = "-"
+
+
+def format_names() -> str:
+    """The names of the formats of rows, as a sentence for the help of a command."""
+    from jury_judge.settings.cases import format_lines
+
+    return f"Formats of rows: {', '.join(name for name, _ in format_lines())}. jury cases --help says what they are."
+
+
+class ListingFormats(click.Command):
+    """A command whose help ends with the list of formats, from the code that reads them."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The formats, and how their rows are recognised."""
+        from jury_judge.settings.cases import format_lines
+
+        super().format_epilog(ctx, formatter)
+        with formatter.section("Formats of rows"):
+            formatter.write_dl(list(format_lines()))
+
+
+def case_files(
+    options: dict[str, Any],
+    hosts: frozenset[str],
+    *,
+    refuse_labels: bool = True,
+    scale: "VerdictScale | None" = None,
+) -> "CaseFiles":
+    """The case files of the options, which are removed from `options`.
+
+    Args:
+        options: of the command.
+        hosts: where `http(s):` records may come from.
+        refuse_labels: whether labels that are not understood are refused; else they are none.
+        scale: of the panel that judges: labels are read in its words.
+    """
+    from jury_judge.settings.cases import CaseSettings
+
+    paths: tuple[str, ...] = options.pop("paths")
+    settings = taken(CaseSettings, options)
+    stdin = standard_input(paths)
+    return settings.files(paths, hosts, refuse_labels=refuse_labels, stdin=stdin, scale=scale)
+
+
+def standard_input(paths: Sequence[str]) -> "BinaryIO | None":
+    """A copy of standard input where a file is `-`: cases are read twice, in the preflight and in the run."""
+    if STDIN not in paths:
+        return None
+    import shutil
+    from tempfile import TemporaryFile
+
+    copy = TemporaryFile(prefix="jury-stdin-")  # noqa: SIM115  (closed with the command)
+    click.get_current_context().call_on_close(copy.close)
+    shutil.copyfileobj(sys.stdin.buffer, copy)
+    return cast("BinaryIO", copy)
+
+
+def close_with_command(cases: object) -> None:
+    """Close a source of cases that reads them from a store, once the command ends."""
+    from jury_judge.runs.plan import ListedCases
+
+    if isinstance(cases, ListedCases):
+        click.get_current_context().call_on_close(cases.close)
+
+
+def artifact_hosts() -> frozenset[str]:
+    """The hosts from which `http(s):` records may be fetched, from the environment."""
+    from jury_judge.settings.store import load_settings
+
+    return load_settings(os.environ).artifact_hosts

@@ -3,7 +3,7 @@
 import click
 
 from jury_cli.exits import Exit
-from jury_cli.terminal import note
+from jury_cli.streams import note
 from jury_events.bundled_scales import BUNDLED_SCALES
 from jury_events.panel import Language
 from jury_judge.panels.document import BUNDLED_PANELS, bundled_panel_text

@@ -6,13 +6,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jury_cli.calls import call
-from jury_cli.case_options import artifact_hosts, standard_input
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
-from jury_cli.options import fields, option, settings_of_file
-from jury_cli.report_options import json_option, schema_option
+from jury_cli.options import (
+    artifact_hosts,
+    fields,
+    json_option,
+    option,
+    schema_option,
+    settings_of_file,
+    standard_input,
+)
 from jury_cli.run import DISPLAY, Shown
-from jury_cli.terminal import note, print_report
+from jury_cli.streams import note
+from jury_cli.terminal import print_report
 
 if TYPE_CHECKING:
     from jury_judge.probing import PlannedProbe

@@ -10,9 +10,9 @@ import click
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import SELECTION, STORE, fields
-from jury_cli.report_options import one_form
-from jury_cli.terminal import Counting, note, print_json
+from jury_cli.options import SELECTION, STORE, fields, one_form
+from jury_cli.streams import note
+from jury_cli.terminal import Counting, print_json
 from jury_events.text import pluralize
 
 if TYPE_CHECKING:
@@ -120,7 +120,6 @@ class _Output:
             note(f"{found.debate_id}: {found.what}")
 
     def finish(self) -> None:
-        """Print the tables."""
         if len(self.problems) > _PROBLEMS_SHOWN:
             note(
                 f"and {len(self.problems) - _PROBLEMS_SHOWN:,} more debates that cannot be used; see jury verify --all"

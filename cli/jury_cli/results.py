@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from jury_cli.event_loops import note_line, run_interruptibly
 from jury_cli.exits import Exit
-from jury_cli.report_options import Form
-from jury_cli.streams import check_stdout
-from jury_cli.terminal import ProgressDisplay, note
+from jury_cli.options import Form
+from jury_cli.streams import check_stdout, note
+from jury_cli.terminal import ProgressDisplay
 from jury_cli.views.result_line import result_lines_of
 from jury_events.text import duration, pluralize, rate, visible_line
 from jury_events.verdict import REVIEW

@@ -1,20 +1,30 @@
-"""`jury run`: judge the cases of files."""
+"""`jury run` and `jury resume`: judge the cases of files, or what a store lists; here, or in a process of its own."""
 
 import asyncio
 import os
+import sys
+from collections.abc import Mapping
 from contextlib import aclosing, closing
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
-from jury_cli.case_options import artifact_hosts, close_with_command, format_names, standard_input
 from jury_cli.exits import Exit
 from jury_cli.observation_options import LOG_LINES, LOOPBACK, METRICS, TOKEN, MetricsServer
 from jury_cli.option_groups import Options, grouped, options
-from jury_cli.options import fields, option, settings_of_file
-from jury_cli.report_options import Form, one_form
-from jury_cli.streams import check_stdout, write_event
-from jury_cli.terminal import ProgressDisplay, note
+from jury_cli.options import (
+    Form,
+    artifact_hosts,
+    close_with_command,
+    fields,
+    format_names,
+    one_form,
+    option,
+    settings_of_file,
+    standard_input,
+)
+from jury_cli.streams import check_stdout, note, write_event
+from jury_cli.terminal import ProgressDisplay
 from jury_events.text import pluralize
 
 if TYPE_CHECKING:
@@ -22,6 +32,7 @@ if TYPE_CHECKING:
     from jury_judge.runs.executor import RunExecutor
     from jury_judge.runs.plan import RunPlan
     from jury_judge.runs.run_watch import RunOutcome
+    from jury_judge.runs.supervision import EndedEarly
 
 
 class Shown(NamedTuple):
@@ -104,7 +115,8 @@ def command(
     from jury_judge.settings.run import RunSettings
 
     shown = Shown(**{name: given.pop(name) for name in Shown._fields})
-    _check(shown, dry_run=dry_run)
+    if shown.form == "jsonl" and dry_run:
+        raise click.UsageError("--dry-run prints no result lines: use --json instead of --jsonl")
     if list_only + detach + dry_run > 1:
         raise click.UsageError("--detach, --list-only and --dry-run exclude each other")
     settings = RunSettings.of(**given)
@@ -117,18 +129,18 @@ def command(
     if detach:
         return _detach(planned, shown)
     if list_only:
-        return _list(planned, keys=False) or _listed(planned)
+        return _list(planned, keys=False, says_how=True)
     if dry_run:
         from jury_cli.dry_run import dry_run as print_estimate
 
         return print_estimate(planned, as_json=shown.as_json)
     results = Results(shown.form, keep=settings.reports, reasons=settings.reasons == "on")
     with results:
-        outcome = judge_or_follow(planned, shown, results)
+        outcome = _judge_or_follow(planned, shown, results)
     return end_run(planned.run.run_id, results, outcome, settings)
 
 
-def judge_or_follow(planned: "RunPlan", shown: Shown, results: "Results") -> "RunOutcome":
+def _judge_or_follow(planned: "RunPlan", shown: Shown, results: "Results") -> "RunOutcome":
     """Judge what is left of a run, or print its results as they come where a detached process does that."""
     from jury_judge.runs.supervision import detached_holder
 
@@ -140,41 +152,58 @@ def judge_or_follow(planned: "RunPlan", shown: Shown, results: "Results") -> "Ru
     return follow_run(planned, holder.process, results, shown.display)
 
 
-def _check(shown: Shown, *, dry_run: bool) -> None:
-    """Refuse ways to print that exclude each other."""
-    if shown.form == "jsonl" and dry_run:
-        raise click.UsageError("--dry-run prints no result lines: use --json instead of --jsonl")
-
-
 def _detach(planned: "RunPlan", shown: Shown) -> int:
-    """List a run to its end, and have another process judge it."""
-    from jury_cli.detach import begun_already, detach
+    """List a run to its end, and have another process judge it; returns once it does, or has ended."""
     from jury_judge.runs.resumed_run import check_for_cluster
+    from jury_judge.runs.supervision import detached_holder
 
+    run_id = planned.run.run_id
     if planned.settings.ray_address is not None:
         check_for_cluster(planned.settings)
-    if begun_already(planned.store_url, planned.run.run_id):
+    ways = (
+        f"jury watch {run_id} shows it, jury cancel {run_id} ends it, jury resume {run_id} prints its results as they "
+        "come"
+    )
+    if (holder := detached_holder(planned.store_url, run_id)) is not None:
+        note(f"run {run_id} goes on in process {holder.process} already; {ways}")
+        print(run_id)
         return Exit.DONE
-    reopens = planned.cancellations()
+    reopens = planned.cancellations()  # before it is listed: a later one counts
     if (code := _list(planned, keys=True)) != Exit.DONE:
         return code
-    code = detach(planned, shown._replace(display="plain")._asdict(), reopens)
+    where, ended = _started(planned, shown._replace(display="plain")._asdict(), reopens)
+    for line in [f"run {run_id} goes on in {where}", ways] if ended is None else ended.output.splitlines():
+        note(line)
+    code = Exit.DONE if ended is None else ended.code
+    if code == Exit.DONE:
+        print(run_id)
     for line in planned.cases.unreadable.lines():
         note(line)
     return Exit.STOPPED if code == Exit.DONE and planned.cases.unreadable.count else code
 
 
-def _listed(planned: "RunPlan") -> int:
-    from jury_cli.event_loops import note_line
+def _started(planned: "RunPlan", shown: Mapping[str, Any], reopens: int) -> "tuple[str, EndedEarly | None]":
+    from jury_judge.runs.resumed_run import handed
+    from jury_judge.runs.supervision import log_file, start_detached, start_on_cluster
 
-    run_id = planned.run.run_id
-    note_line(f"jury resume {run_id} judges them, with the store and the providers' keys alone")
-    print(run_id)
-    return Exit.DONE
+    settings, url, run_id = planned.settings, planned.store_url, planned.run.run_id
+    if settings.ray_address is None:
+        pid, ended = start_detached(handed(planned, shown, reopens), url, run_id)
+        return f"process {pid}, without this terminal; log: {log_file(url, run_id)}", ended
+    from jury_cli.event_loops import ray_started
+
+    with ray_started(settings.ray_address, open_cluster=settings.ray_open_cluster):
+        ended = start_on_cluster(lambda address: handed(planned, shown, reopens, ray_address=address), url, run_id)
+    return "a process of the cluster, without this terminal", ended
 
 
-def _list(planned: "RunPlan", *, keys: bool) -> int:
-    """Record the cases of a run; `keys`: the providers' keys have to be here."""
+def _list(planned: "RunPlan", *, keys: bool, says_how: bool = False) -> int:
+    """Record the cases of a run.
+
+    Args:
+        keys: the providers' keys have to be here.
+        says_how: note how they are judged, and print the run's id.
+    """
     from jury_cli.event_loops import event_loop, note_line, until_interrupted
     from jury_judge.runs.executor import executor_of
     from jury_judge.runs.listing import list_run
@@ -188,7 +217,12 @@ def _list(planned: "RunPlan", *, keys: bool) -> int:
     if found is not None:
         more = "" if found.complete else "; the list is not complete, and the same command goes on with it"
         note_line(f"run {run_id}: {pluralize(found.listed, 'debate')} listed, {found.now:,} of them now{more}")
-    return Exit.INTERRUPTED if interrupted else Exit.DONE
+    if interrupted:
+        return Exit.INTERRUPTED
+    if says_how:
+        note_line(f"jury resume {run_id} judges them, with the store and the providers' keys alone")
+        print(run_id)
+    return Exit.DONE
 
 
 def judge_run(
@@ -246,7 +280,17 @@ def judge_run(
             note_line(line)
         note_end(interrupted=interrupted, resume_hint=resume_hint, sealed=executor.sealed)
         outcome = executor.outcome(interrupted=interrupted, lines=results.taken)
-        _write_end(run_id, outcome)
+        write_event(
+            "run_ended",
+            f"run {run_id} ended: {outcome.now} judged now, {outcome.before} before",
+            run=run_id,
+            debates=outcome.total,
+            judged=outcome.now,
+            judged_before=outcome.before,
+            unfinished=len(outcome.problems),
+            interrupted=outcome.interrupted,
+            seconds=round(outcome.seconds, 3),
+        )
         return outcome
 
 
@@ -269,15 +313,71 @@ def _note_run(executor: "RunExecutor", *, verbose: bool) -> None:
         note(f"case {case_id}: not shown: {omissions}")
 
 
-def _write_end(run_id: str, outcome: "RunOutcome") -> None:
-    write_event(
-        "run_ended",
-        f"run {run_id} ended: {outcome.now} judged now, {outcome.before} before",
-        run=run_id,
-        debates=outcome.total,
-        judged=outcome.now,
-        judged_before=outcome.before,
-        unfinished=len(outcome.problems),
-        interrupted=outcome.interrupted,
-        seconds=round(outcome.seconds, 3),
-    )
+@grouped(
+    "resume",
+    *("The run", "Results", "What it may spend", "Where debates run", "When the store fails", "What can be observed"),
+    "Seals",
+)
+@click.argument("run_id", metavar="RUN")
+@options(fields("RunSettings", "store_url"))
+@option(
+    "--panel",
+    "panel_name",
+    group="The run",
+    metavar="FILE",
+    help="The panel file of the run, where the log does not have all of how its models are reached.",
+)
+@option(
+    "--again",
+    group="The run",
+    type=click.Choice(["no_evaluation"]),
+    help="Judge again the cases whose debate ended without an evaluation; the first debate counts nowhere.",
+)
+@options(
+    fields("RunSettings", "concurrency", "adopt", "trust", "store_patience", "otel", "require_drift_check"),
+    JSON_LINES,
+    DISPLAY,
+    fields("Budget"),
+    fields("SealSettings"),
+    LOG_LINES,
+    METRICS,
+    fields("RuntimeSettings"),
+)
+@click.option(
+    "--handed", is_flag=True, hidden=True, help="Read the settings from standard input, as `--detach` gives them."
+)
+def resume(*, run_id: str, again: Literal["no_evaluation"] | None, handed: bool, **given: Any) -> int:
+    """Judge what is listed in the store and not over, under the panel that the run was opened with.
+
+    Needs the store and the keys of the providers alone: no file, and not the machine where the run began. Prints the
+    results of the run, as the command that began it does.
+    """
+    from jury_cli.results import Results, end_run
+    from jury_judge.runs.resumed_run import resumed_run
+    from jury_judge.settings.run import RunSettings
+
+    if handed:
+        return _judge_handed()
+    shown = Shown(**{name: given.pop(name) for name in Shown._fields if name in given})
+    form = shown.form
+    settings = RunSettings.of(run_id=run_id, **given)
+    planned = resumed_run(settings, again=again)
+    close_with_command(planned.cases)
+    results = Results(form, keep=False)
+    with results:
+        outcome = _judge_or_follow(planned, shown, results)
+    return end_run(run_id, results, outcome, settings)
+
+
+def _judge_handed() -> int:
+    """Judge a run for a command that listed it and ended."""
+    from jury_cli.results import Results, end_run
+    from jury_judge.runs.resumed_run import Handed
+
+    found = Handed.of(sys.stdin.buffer.read())
+    planned, settings = found.planned(), found.settings
+    close_with_command(planned.cases)
+    results = Results("none", keep=settings.reports, reasons=settings.reasons == "on")
+    with results:
+        outcome = judge_run(planned, Shown(**found.shown), results, detached=True)
+    return end_run(planned.run.run_id, results, outcome, settings)

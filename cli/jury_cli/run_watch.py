@@ -11,8 +11,7 @@ from rich.live import Live
 from rich.text import Text
 
 from jury_cli.exits import OutputClosed
-from jury_cli.streams import check_stdout
-from jury_cli.terminal import note
+from jury_cli.streams import check_stdout, note
 from jury_cli.views.runs import live_line, live_lines
 from jury_judge.runs.live_run import LiveRun, live_object
 

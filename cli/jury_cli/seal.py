@@ -10,7 +10,8 @@ from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, fields, file_option
 from jury_cli.options import debate_ids as debate_id_form
-from jury_cli.terminal import note, print_json
+from jury_cli.streams import note
+from jury_cli.terminal import print_json
 from jury_events.text import moment, pluralize, visible_line
 
 _PRIVATE_KEY = file_option(

@@ -9,7 +9,8 @@ from jury_cli.calls import read_from
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, fields
-from jury_cli.terminal import note, page_console, print_json, print_page, print_report
+from jury_cli.streams import note
+from jury_cli.terminal import page_console, print_json, print_page, print_report
 from jury_events.text import pluralize
 
 if TYPE_CHECKING:
@@ -130,7 +131,6 @@ def _show_debate(history: "DebateHistory", *, full: bool, as_json: bool) -> None
 
 
 def _uncached(history: "DebateHistory") -> "UncachedCost | None":
-    """What the calls would have cost without prompt caches; None where none were used, or that is unknown."""
     from jury_judge.runs.budget import list_prices_of, uncached_today
     from jury_views.terminal.calls import UncachedCost
 

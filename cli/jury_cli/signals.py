@@ -58,12 +58,12 @@ def raising() -> Iterator[None]:
 
 @contextmanager
 def handled_by(loop: _Loop, take: Callable[[], object]) -> Iterator[None]:
-    """Both signals call `take` in the event loop; afterwards they do what they did before.
+    """Both signals call `take` in the event loop, blocked or not before; afterwards they do what they did before.
 
     asyncio's own handlers are not used: they lose a signal that comes during the last step before the loop ends,
     however long that takes. Here it is taken on leaving. A signal that is ignored stays ignored.
     """
-    before = _handlers()
+    before = dict(zip(SIGNALS, map(signal.getsignal, SIGNALS), strict=True))
     waiting = 0
 
     def handle(_number: int, _frame: FrameType | None) -> None:
@@ -80,6 +80,7 @@ def handled_by(loop: _Loop, take: Callable[[], object]) -> Iterator[None]:
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:
             signal.signal(number, handle)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     try:
         yield
     finally:
@@ -94,7 +95,7 @@ def signals_blocked() -> Iterator[None]:
 
     Libraries may put handlers of their own in the place of ours meanwhile: ours are put back.
     """
-    handlers = _handlers()
+    handlers = dict(zip(SIGNALS, map(signal.getsignal, SIGNALS), strict=True))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield
@@ -118,10 +119,6 @@ def exit_at_once() -> NoReturn:
     with suppress(OSError):
         os.write(2, b"jury: interrupted\n")
     os._exit(INTERRUPTED)
-
-
-def _handlers() -> dict[signal.Signals, _Handler]:
-    return {number: signal.getsignal(number) for number in SIGNALS}
 
 
 def _put(handlers: dict[signal.Signals, _Handler]) -> None:

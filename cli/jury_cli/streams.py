@@ -53,7 +53,13 @@ def outlive_readers() -> None:
         raw = getattr(stream.buffer, "raw", stream.buffer)  # unbuffered (`python -u`), there is nothing between
         if type(raw) is io.FileIO:
             stream.flush()
-            setattr(sys, name, _outliving(stream, raw.fileno()))
+            outliving = io.TextIOWrapper(
+                io.BufferedWriter(_Stream(raw.fileno(), "wb", closefd=False)),
+                encoding=stream.encoding,
+                errors="replace" if stream.errors in {"strict", "surrogateescape"} else stream.errors,
+                line_buffering=stream.line_buffering or stream.write_through,
+            )
+            setattr(sys, name, outliving)
 
 
 def check_stdout(resume_hint: str) -> None:
@@ -61,15 +67,6 @@ def check_stdout(resume_hint: str) -> None:
     raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
     if isinstance(raw, _Stream) and raw.reader_gone:
         raise OutputClosed(f"the reader of the results closed them; {resume_hint}")
-
-
-def _outliving(stream: io.TextIOWrapper, descriptor: int) -> io.TextIOWrapper:
-    return io.TextIOWrapper(
-        io.BufferedWriter(_Stream(descriptor, "wb", closefd=False)),
-        encoding=stream.encoding,
-        errors="replace" if stream.errors in {"strict", "surrogateescape"} else stream.errors,
-        line_buffering=stream.line_buffering or stream.write_through,
-    )
 
 
 FORMAT = "JURY_LOG_FORMAT"
@@ -101,12 +98,7 @@ def set_format(name: str) -> None:
         end_lines()
 
 
-def is_json() -> bool:
-    """Whether lines are JSON."""
-    return has_lines()
-
-
-def write_line(
+def note(
     text: str,
     event: str = "notice",
     level: int = logging.INFO,
@@ -117,14 +109,14 @@ def write_line(
     exc_info: BaseException | None = None,
     **more: Any,
 ) -> None:
-    """Write one line to stderr.
+    """Print one safe line to stderr.
 
     Args:
         text: the line as text.
         event, level, run, debate, exc_info, more: of the line as JSON, see `log_event`.
         brief: its message as JSON, where `text` quotes what other packages say; None: `text`.
     """
-    if not is_json():
+    if not has_lines():
         print(visible_line(known_scrubber().text(text), _MAX_LINE), file=sys.stderr, flush=True)
         return
     write_event(event, (brief or text).removeprefix("jury: "), level, run=run, debate=debate, exc_info=exc_info, **more)

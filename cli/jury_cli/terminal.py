@@ -11,9 +11,10 @@ from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Self
 
-from jury_cli.streams import is_json, write_line
+from jury_cli.streams import note
 from jury_events.errors import error_text
 from jury_events.text import duration, pluralize, rate, visible_line
+from jury_judge.log_lines import has_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,14 +38,9 @@ _CALLS_EVERY = 30.0
 """The same where no debate ends, and calls are recorded: a long record takes many of them."""
 
 
-def note(text: str, event: str = "notice", **fields: Any) -> None:
-    """Print one safe line to stderr; `event` and `fields` are shown where lines are JSON, see `write_line`."""
-    write_line(text, event, **fields)
-
-
 def note_wrapped(text: str) -> None:
     """Print one safe line to stderr, at a terminal broken between words, with further lines below its text."""
-    if is_json() or not sys.stderr.isatty():
+    if has_lines() or not sys.stderr.isatty():
         note(text)
         return
     further = " " * (len(text) - len(text.lstrip()) + 2)
@@ -54,7 +50,7 @@ def note_wrapped(text: str) -> None:
 
 def is_live(display: str) -> bool:
     """Whether to draw: by default on a terminal that is not CI; `display` overrides that. Never between JSON lines."""
-    if is_json():
+    if has_lines():
         return False
     if display == "auto":
         return sys.stderr.isatty() and "CI" not in os.environ
@@ -97,7 +93,6 @@ def _live_line() -> "Live":
 
 
 def _progress_bar() -> "Progress":
-    """The bar of a run on a terminal's stderr."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

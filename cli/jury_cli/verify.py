@@ -10,7 +10,8 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import PUBLIC_KEYS, STORE, checked_debate_ids, fields, file_option
-from jury_cli.terminal import Counting, note, print_json
+from jury_cli.streams import note
+from jury_cli.terminal import Counting, print_json
 from jury_events.text import pluralize, visible_line
 
 if TYPE_CHECKING:

@@ -48,11 +48,7 @@ class JuryMetric(BaseMetric):  # type: ignore[misc,unused-ignore]  # untyped whe
         return hosted_jury(HOST, self.panel, self.store, self.policy, self.run)
 
     def measure(self, test_case: LLMTestCase, *_args: Any, **_options: Any) -> float:
-        """Judge a test case.
-
-        Raises:
-            JuryError: the debate could not go on; the same call goes on with it.
-        """
+        """Judge a test case."""
         try:
             return self._take(self.hosted.judge(self._case(test_case)))
         except JuryError as error:

@@ -9,7 +9,7 @@ from jury_actors.ray_cluster import end_own_processes as end_own_processes
 from jury_analysis.errors import AnalysisError as AnalysisError
 from jury_analysis.errors import OnlySimulated as OnlySimulated
 from jury_cases.case_files import CaseFiles as CaseFiles
-from jury_cases.containers.scout_transcripts import scout_sample as scout_sample
+from jury_cases.containers.inspect_files import scout_sample as scout_sample
 from jury_cases.errors import CaseFileError as CaseFileError
 from jury_cases.omissions import UnreadableRows as UnreadableRows
 from jury_cases.options import CaseOptions as CaseOptions

@@ -133,7 +133,6 @@ def split_changes(
 
 
 def _named(body: dict[str, Any]) -> dict[str, Any]:
-    """Pieces by their names instead of their numbers."""
     if "pieces" not in body:
         return body
     return {**body, "pieces": {piece["name"]: piece["text"] for piece in body["pieces"]}}

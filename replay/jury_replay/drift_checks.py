@@ -88,11 +88,7 @@ def intact_drift(store: EventStore, drift_id: str) -> DriftRecord:
 
 
 def drift_record(events: Sequence[StoredEvent]) -> DriftRecord:
-    """The baseline of a stream whose chain is whole.
-
-    Raises:
-        MalformedBody: an event does not decode or is not in its place, or a decision does not follow from the votes.
-    """
+    """The baseline of a stream whose chain is whole."""
     found: DriftRecord | None = None
     for event, fault, record in _folded(events):
         if fault is not None:
@@ -176,12 +172,7 @@ def _votes_fault(store: EventStore, facts: DriftFacts, body: object) -> str | No
 def judged(
     store: EventStore, opened: DriftOpened, debate_ids: Sequence[str], further: Sequence[str] = ()
 ) -> tuple[list[str | None], tuple[SeatAnswers, ...]]:
-    """The votes of debates, in their order, and which models answered the seats in them and in further ones.
-
-    Raises:
-        EventError: an event does not decode.
-        StoreError: the store cannot be read.
-    """
+    """The votes of debates, in their order, and which models answered the seats in them and in further ones."""
     models: dict[str | None, str | None] = {seat.juror_id: seat.model for seat in opened.seats}
     models[None] = opened.judge
     votes: list[str | None] = []
@@ -203,7 +194,6 @@ def judged(
 
 
 def _histories(store: EventStore, debate_ids: Sequence[str]) -> Iterator[DebateHistory]:
-    """The streams `debate/` and `calls/` of debates, without texts."""
     for start in range(0, len(debate_ids), _AT_ONCE):
         names = debate_ids[start : start + _AT_ONCE]
         streams = store.read_streams([f"{prefix}/{one}" for one in names for prefix in ("debate", "calls")])

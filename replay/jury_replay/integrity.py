@@ -237,7 +237,6 @@ def _event_fault(event: StoredEvent, previous: bytes, named: dict[str, StoredEve
 
 
 def _wrong_types(row: StoredEvent | Head | Part, kinds: Sequence[type]) -> str:
-    """The columns of a row with values of a wrong type; empty where there is none."""
     return ", ".join(
         f"{name} contains {type(value).__name__}, not {kind.__name__}"
         for name, value, kind in zip(row._fields, row, kinds, strict=True)
@@ -278,7 +277,6 @@ def _text_failures(history: DebateHistory, references: dict[Digest, StoredEvent]
 
 
 def _wrong_part(part: Part) -> str:
-    """The columns of a text with values of a wrong type."""
     wrong = _wrong_types(part, (bytes, bytes, bytes))
     return f": {wrong}" if wrong else ""
 

@@ -220,7 +220,6 @@ class Replayer:
         return conversation.outcome
 
     def _answered(self, step: Step, call: Call, assignment: Assignment) -> ExchangeRecorded | None:
-        """The exchange of a call; None where it is not recorded, or does not count."""
         exchange = self._history.exchanges_by_id.get(call.exchange_id(step.id))
         if exchange is None or (self._strict and self._call_changes(call, assignment, exchange)):
             return None
@@ -274,7 +273,6 @@ class Replayer:
                 self.differences.append(ReplayDifference(DifferenceKind.TOOL, exchange.event_id, tuple(changes), cause))
 
     def _note_unused(self) -> None:
-        """Recorded calls that the replay did not make."""
         unused = [one for one in self._history.exchanges_by_id.values() if one.event_id not in self._used]
         if not unused:
             return

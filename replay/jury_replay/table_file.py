@@ -22,12 +22,7 @@ _BUFFER = 8_000_000
 
 
 def check_table_path(path: Path, name: str) -> None:
-    """Refuse to replace a file that is not an older one of the same table: other Parquet files are data of their own.
-
-    Raises:
-        OutputPathTaken: there is such a file, a folder or a device.
-        OSError: the path cannot be read.
-    """
+    """Refuse to replace what is no older file of the same table: other Parquet files are data of their own."""
     check_output_path(path, b"PAR1")
     if not path.exists() or not path.stat().st_size:
         return

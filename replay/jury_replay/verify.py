@@ -167,7 +167,6 @@ def _checked(
     check: Callable[[EventStore, str], tuple[T, list[IntegrityFailure]]],
     failures: list[IntegrityFailure],
 ) -> Iterator[T]:
-    """The runs or baselines of a store; adds to `failures` what is wrong with them."""
     try:
         for one in ids():
             checked, found = check(store, one)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from jury_cases import CaseFileError, FileRow, read_rows
-from jury_cases.containers import eval_archives
+from jury_cases.containers import inspect_files
 
 HEADER = {"version": 2, "status": "success", "eval": {"task": "refunds", "model": "mockllm/model"}}
 
@@ -125,8 +125,8 @@ def test_an_archive_that_is_no_log_is_refused(refusals, tmp_path):
 @pytest.mark.parametrize("pack", [deflated, zstandard])
 @pytest.mark.parametrize("declared", [None, 1_000])
 def test_a_zip_bomb_is_refused(tmp_path, monkeypatch, pack, declared):
-    monkeypatch.setattr(eval_archives, "FREE_BYTES", 1 << 20)
-    monkeypatch.setattr(eval_archives, "MAX_MEMBER", 4 << 20)
+    monkeypatch.setattr(inspect_files, "FREE_BYTES", 1 << 20)
+    monkeypatch.setattr(inspect_files, "MAX_MEMBER", 4 << 20)
     bomb = b'{"a": "' + b"x" * (8 << 20) + b'"}'
     path = archive(
         tmp_path / "log.eval", {"samples/1.json": bomb, "_journal/start.json": bomb}, pack, declared=declared

@@ -124,9 +124,14 @@ class InlineExecutor:
 
 @pytest.mark.timeout(60)
 def test_a_report_that_ends_at_once_blocks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its future is done before anything can wait for it."""
     monkeypatch.setattr(run_reports, "ThreadPoolExecutor", InlineExecutor)
-    reports = RunReports(MemoryEventStore())
+    monkeypatch.setattr(run_reports, "computed_statistics", lambda _store, run_id, **_options: f"of {run_id}")
+    store = MemoryEventStore()
+    Writing(store).write(*Writing(store).script.whole())
+    reports = RunReports(store)
 
     for _ in range(2):
         with pytest.raises(ReviewRefused, match="no debate has a review yet"):
             asyncio.run(reports.reviewers(EVERY_DEBATE))
+        assert "of run" == asyncio.run(reports.statistics("run"))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from jury_cases.containers.eval_archives import ZipMembers
+from jury_cases.containers.inspect_files import ZipMembers
 
 _MOST = 40
 """Lines a file."""

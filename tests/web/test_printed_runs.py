@@ -314,7 +314,7 @@ def test_comparisons(printed: RefusalTables) -> None:
     other = debate("one", run="run-2", whole=False, roles={"juror-gpt": "Clerk"})
     reasoned = DebateBuilder().opened_as(debate_id="run-3~one", run_id="run-3", case_id="one")
     for verdict, reasoning in ((SAFE, False), (FAIL, True)):
-        reasoned._evaluated(SEATS[0], reasoned.evaluation(verdict, (1.0, 1.0, 1.0, 1.0), "r"))
+        reasoned._evaluated("juror-gpt", reasoned.evaluation(verdict, (1.0, 1.0, 1.0, 1.0), "r"))
         reasoned.events[-1] = reasoned.events[-1].changed(reasoning=True) if reasoning else reasoned.events[-1]
         reasoned.events += [] if reasoning else [ReasoningShown()]
     reasoned._checked(0, ConsensusStatus.SPLIT, 1, None, reached=False)

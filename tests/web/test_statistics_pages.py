@@ -3,8 +3,6 @@
 import asyncio
 import json
 import threading
-from collections.abc import Callable
-from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -179,21 +177,3 @@ def test_a_run_that_is_too_large_is_refused(store: MemoryEventStore, monkeypatch
     with pytest.raises(RunTooLarge, match="jury stats --run a"):
         asyncio.run(RunReports(store).statistics("a"))
     assert "jury stats --run a" in " ".join(Site(store).get("/runs/a/stats").all(".sub"))
-
-
-async def test_a_report_that_is_computed_at_once_is_given(
-    store: MemoryEventStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its future is done before anything can wait for it."""
-
-    class AtOnce:
-        def submit(self, compute: Callable[[], Any]) -> Future[Any]:
-            done: Future[Any] = Future()
-            done.set_result(compute())
-            return done
-
-    reports = RunReports(store)
-    monkeypatch.setattr(reports, "_thread", AtOnce())
-    found = await asyncio.wait_for(asyncio.to_thread(lambda: asyncio.run(reports.statistics("a"))), 60)
-
-    assert 12 == found.panels[0].debates

@@ -111,8 +111,6 @@ def decompressed(source: BinaryIO, name: str) -> io.BufferedReader:
 
 
 class _Counted(io.RawIOBase):
-    """Reads a caller's stream and counts its bytes."""
-
     def __init__(self, source: Readable) -> None:
         self._source = source
         self.count = 0

@@ -96,8 +96,6 @@ def read_rows(stream: io.BufferedReader, origin: RowSource, *, tabs: bool = Fals
 
 
 class _Lines(Iterator[str]):
-    """The lines of a stream, and the first line of the current record."""
-
     def __init__(self, stream: io.BufferedReader, name: str) -> None:
         self._stream = stream
         self._name = name
@@ -110,7 +108,6 @@ class _Lines(Iterator[str]):
         self._size = 0
 
     def refused(self, message: str) -> CaseFileError:
-        """An error with `message` at the current record."""
         return CaseFileError(f"{self._name}:{self.begin}: {message}")
 
     def __next__(self) -> str:

@@ -269,7 +269,6 @@ def read_rows(
 def _lines(
     stream: BinaryIO, name: str, first: int, leave_out: Callable[[CaseFileError], None]
 ) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank, with their numbers."""
     number = first - 1
     while raw := stream.readline(MAX_LINE + 1):
         number += 1

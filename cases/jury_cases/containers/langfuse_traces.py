@@ -170,7 +170,6 @@ def _asked(path: str, name: str) -> tuple[str, list[dict[str, Any]], int | None]
 
 
 def _condition(key: str, value: str, name: str) -> dict[str, Any]:
-    """A condition of the path as Langfuse takes it."""
     if key in _COLUMNS:
         return {"type": "string", "column": _COLUMNS[key], "operator": "=", "value": value}
     if key in _TIMES:

@@ -1,16 +1,17 @@
-"""Reads the rows of case files of any format; the content determines the format."""
+"""Reads the rows of case files of any format, which their content determines; here also of texts, YAML and SQLite."""
 
 import io
+import sqlite3
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from jury_cases.containers import json_rows
 from jury_cases.containers.byte_streams import GZIP, ZSTD, decompressed, peekable
-from jury_cases.containers.row import FileRow, RowSelection, RowSource, nested_rows
+from jury_cases.containers.row import FileRow, RowSelection, RowSource, nested_rows, rows_of_list
 from jury_cases.containers.sources import (
     CSV_ENDINGS,
     JSON_ENDINGS,
@@ -23,6 +24,7 @@ from jury_cases.containers.sources import (
 )
 from jury_cases.errors import CaseFileError
 from jury_events.regular_files import open_regular
+from jury_events.text import visible_line
 
 STDIN = "-"
 
@@ -55,7 +57,7 @@ def read_rows(
 
     Args:
         paths: files, folders and globs; `-` is standard input (JSON, JSONL or CSV, compressed or not); `scout://FOLDER`
-            and `scout+SOURCE:…`, see `scout_transcripts`; `langfuse://traces…`, see `langfuse_traces`.
+            and `scout+SOURCE:…`, see `inspect_files`; `langfuse://traces…`, see `langfuse_traces`.
         selection: of rows; None: all.
         stdin: the stream for `-`; None: the process's. It is not closed.
     """
@@ -83,9 +85,9 @@ def _rows_of(path: str | Path, selection: RowSelection, stdin: BinaryIO | None) 
             yield from _streamed(stream, RowSource("stdin", "stdin"), "", selection)
         return
     if str(path).startswith(_SCOUT):
-        from jury_cases.containers import scout_transcripts
+        from jury_cases.containers import inspect_files
 
-        yield from scout_transcripts.read_rows(str(path))
+        yield from inspect_files.read_transcripts(str(path))
         return
     if str(path).startswith(_LANGFUSE):
         from jury_cases.containers import langfuse_traces
@@ -104,7 +106,6 @@ def _rows_of(path: str | Path, selection: RowSelection, stdin: BinaryIO | None) 
 
 @contextmanager
 def _os_errors(name: str) -> Iterator[None]:
-    """Convert an `OSError` into a `CaseFileError` with the file's name."""
     try:
         yield
     except FileNotFoundError as error:
@@ -131,13 +132,11 @@ def _rows_of_file(source: Source, selection: RowSelection) -> Iterator[FileRow]:
                 rows = arrow_rows.arrow_rows(stream, origin, is_stream=head.startswith(_ARROW_STREAM))
             yield from nested_rows(rows, selection, of_json=False)
         elif head.startswith(_SQLITE):
-            from jury_cases.containers import sqlite_rows
-
-            yield from sqlite_rows.read_rows(path, origin, selection.rows_path, selection.is_known)
+            yield from _database_rows(path, origin, selection.rows_path, selection.is_known)
         elif head.startswith(_ZIP):
-            from jury_cases.containers import eval_archives
+            from jury_cases.containers import inspect_files
 
-            yield from nested_rows(eval_archives.read_rows(stream, origin), selection, of_json=False)
+            yield from nested_rows(inspect_files.read_rows(stream, origin), selection, of_json=False)
         else:
             yield from _streamed(stream, origin, ending, selection)
 
@@ -151,18 +150,14 @@ def _streamed(stream: io.BufferedReader, origin: RowSource, ending: str, selecti
         head = stream.peek()
     _check_text(head, origin.name, within)
     if ending in YAML_ENDINGS:
-        from jury_cases.containers.text_rows import yaml_rows
-
-        yield from nested_rows(yaml_rows(stream, origin), selection, of_json=True)
+        yield from nested_rows(_yaml_rows(stream, origin), selection, of_json=True)
     elif ending not in JSON_ENDINGS and _is_csv(head, ending):
         from jury_cases.containers import csv_rows
 
         rows = csv_rows.read_rows(stream, origin, tabs=ending in TAB_ENDINGS)
         yield from nested_rows(rows, selection, of_json=False)
     elif ending in TEXT_ENDINGS and not head.removeprefix(json_rows.BOM).lstrip().startswith((b"{", b"[{")):
-        from jury_cases.containers.text_rows import text_rows
-
-        yield from text_rows(stream, origin)
+        yield from _text_rows(stream, origin)
     else:
         # NaN is allowed in documents of known shapes: Python's JSON writers produce it.
         rows = json_rows.read_rows(
@@ -198,3 +193,85 @@ def _is_csv(head: bytes, ending: str) -> bool:
     from jury_cases.containers import csv_rows
 
     return csv_rows.looks_like_csv(start) and (ending not in TEXT_ENDINGS or csv_rows.has_rows(start))
+
+
+_MOST_BYTES = {"text": 16 << 20, "YAML document": 64 << 20}
+"""Bytes of a file."""
+
+
+def _text_rows(stream: io.BufferedReader, origin: RowSource) -> Iterator[FileRow]:
+    text = _whole(stream, origin, "text")
+    if not text.strip():
+        raise CaseFileError(f"{origin.name}: the file is empty; it must contain at least one JSON object")
+    yield origin.row(1, 1, {"text": text.replace("\r\n", "\n")}, len(text))
+
+
+def _yaml_rows(stream: io.BufferedReader, origin: RowSource) -> Iterator[FileRow]:
+    from jury_cases.yaml_values import decode_yaml
+
+    value = decode_yaml(_whole(stream, origin, "YAML document"), origin.name)
+    for number, data in enumerate(rows_of_list(value if isinstance(value, list) else [value], origin.name), start=1):
+        yield origin.numbered(number, data)
+
+
+def _whole(stream: io.BufferedReader, origin: RowSource, kind: str) -> str:
+    most = _MOST_BYTES[kind]
+    raw = stream.read(most + 1)
+    if len(raw) > most:
+        raise CaseFileError(f"{origin.name}: a {kind} larger than {most >> 20} MiB; write JSON lines")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CaseFileError(f"{origin.name}: the byte 0x{raw[error.start]:02x} is not UTF-8") from error
+
+
+_SHOWN_TABLES = 12
+
+
+def _database_rows(
+    path: Path, origin: RowSource, table: str | None, is_known: Callable[[dict[str, Any]], bool]
+) -> Iterator[FileRow]:
+    """The rows of a table in their order. The file is opened for reading, and nothing is written beside it.
+
+    Args:
+        table: the table's name; None: the first whose first row `is_known`, else the only one.
+    """
+    try:
+        # Without a log of changes beside it the file is complete, and nothing need be written to read it.
+        mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
+        database = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, check_same_thread=False)
+        try:
+            database.row_factory = sqlite3.Row
+            yield from _table_rows(database, origin, table, is_known)
+        finally:
+            database.close()
+    except sqlite3.Error as error:
+        raise CaseFileError(
+            f"{origin.name}: the SQLite file cannot be read: {visible_line(str(error), 160)}"
+        ) from error
+
+
+def _table_rows(
+    database: sqlite3.Connection, origin: RowSource, asked: str | None, is_known: Callable[[dict[str, Any]], bool]
+) -> Iterator[FileRow]:
+    query = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    names = [row["name"] for row in database.execute(query)]
+    shown = ", ".join(visible_line(name, 60) for name in names[:_SHOWN_TABLES]) or "none"
+    if asked is not None and asked not in names:
+        raise CaseFileError(f"{origin.name}: --rows {visible_line(asked, 60)}: no such table; the tables are {shown}")
+    found = asked or next((name for name in names if is_known(_first(database, name))), None)
+    if found is None:
+        if len(names) != 1:
+            raise CaseFileError(f"{origin.name}: no table of a known format; --rows TABLE names one of {shown}")
+        found = names[0]
+    for number, row in enumerate(database.execute(f"SELECT * FROM {_quoted(found)}"), start=1):  # noqa: S608
+        yield origin.numbered(number, dict(row), f"{visible_line(found, 60)} row {number}")
+
+
+def _first(database: sqlite3.Connection, table: str) -> dict[str, Any]:
+    row = database.execute(f"SELECT * FROM {_quoted(table)} LIMIT 1").fetchone()  # noqa: S608
+    return {} if row is None else dict(row)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -7,8 +7,8 @@ from typing import Any
 
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
+from jury_cases.formats.claude_session import text_of
 from jury_cases.formats.format import Format
-from jury_cases.sessions.claude_session import text_of
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_message
 from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, json_kind, text_or_none

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from jury_cases.containers.row import FileRow
-from jury_cases.containers.session_files import agent_files
+from jury_cases.containers.sources import agent_files
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
+from jury_cases.formats.claude_lines import Line, next_line
+from jury_cases.formats.claude_session import SessionReader, SubAgentRun, runs_inside
 from jury_cases.formats.format import Format, GatheredCase, GatheredSize, Gathering
-from jury_cases.sessions.claude_lines import Line, next_line
-from jury_cases.sessions.claude_session import SessionReader, SubAgentRun, runs_inside
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import json_kind, text_or_none
 from jury_cases.transcripts.reading import first_prompt
@@ -35,8 +35,6 @@ class ClaudeSession(dict[str, Any]):
 
 
 class _Sessions(Gathering):
-    """Gathers the lines of a file: one session, or several, one after another or in turn."""
-
     def __init__(self) -> None:
         self._size = GatheredSize("split the session")
         self._number = 0

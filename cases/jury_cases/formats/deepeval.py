@@ -49,7 +49,6 @@ def read_calls(value: Any, builder: TranscriptBuilder, place: str) -> None:
 
 
 def _read_result(output: Any, tool: str, call_id: str, builder: TranscriptBuilder, place: str) -> None:
-    """An output, or a result of MCP: content blocks and whether the call failed."""
     failed = False
     if isinstance(output, dict) and isinstance(output.get("content"), list):
         failed = output.get("isError") is True
@@ -61,7 +60,6 @@ def _read_result(output: Any, tool: str, call_id: str, builder: TranscriptBuilde
 
 
 def _block(block: Any) -> Any:
-    """A block of MCP; a picture as a block with its data."""
     if not isinstance(block, dict):
         return block
     rest = {name: value for name, value in block.items() if name not in {"annotations", "_meta", "meta"}}

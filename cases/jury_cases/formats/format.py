@@ -112,6 +112,10 @@ _NAMED = 80
 """Characters of a key in errors."""
 
 
+class GatheredRows(dict[str, Any]):
+    """The rows of one case, and their key, as one row: what `Format.read` is given by a format that gathers."""
+
+
 class GatheredCase(NamedTuple):
     """The rows of one case.
 
@@ -250,10 +254,6 @@ def wraps(row: Mapping[str, Any]) -> bool:
 Record = dict[str, Any]
 
 
-class TraceRows(dict[str, Any]):
-    """The records of one trace as one row: `format`, `trace_id`, `records`."""
-
-
 class TraceGathering(Gathering):
     """Gathers records by trace.
 
@@ -261,13 +261,11 @@ class TraceGathering(Gathering):
         trace_id: of a record; "" if it has none.
     """
 
-    def __init__(
-        self, name: str, expanded: Callable[[Any], Iterable[Record]], trace_id: Callable[[Record], str]
-    ) -> None:
+    def __init__(self, expanded: Callable[[Any], Iterable[Record]], trace_id: Callable[[Record], str]) -> None:
         self._expanded = expanded
         self._trace_id = trace_id
         self._records = RowsByKey(
-            trace_id, "trace", lambda trace, records: TraceRows(format=name, trace_id=trace, records=records)
+            trace_id, "trace", lambda trace, records: GatheredRows(trace_id=trace, records=records)
         )
 
     def add(self, row: FileRow) -> None:
@@ -285,11 +283,16 @@ class TraceGathering(Gathering):
 
 def records_of(row: Any, expanded: Callable[[Any], Iterable[Record]]) -> tuple[str | None, list[Record]]:
     """The id and the records of a gathered trace, or of a row that comes from no file (its id is None)."""
-    if isinstance(row, TraceRows):
+    if isinstance(row, GatheredRows):
         return row["trace_id"] or None, row["records"]
     return None, list(expanded(row))
 
 
-def is_gathered(row: Any, name: str) -> bool:
-    """Whether a row is a gathered trace of the format."""
-    return isinstance(row, TraceRows) and row["format"] == name
+def rows_at(name: str, recognises: Callable[[Any], bool]) -> Callable[[Mapping[str, Any]], str | None]:
+    """The `Format.rows_path` of documents that have the rows, one of which is recognised, in a list of this name."""
+
+    def path(document: Mapping[str, Any]) -> str | None:
+        listed = document.get(name)
+        return name if isinstance(listed, list) and any(map(recognises, listed)) else None
+
+    return path

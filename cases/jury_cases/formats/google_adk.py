@@ -8,7 +8,7 @@ from typing import Any
 
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
-from jury_cases.formats.format import Format, RowsByKey
+from jury_cases.formats.format import Format, GatheredRows, RowsByKey
 from jury_cases.transcripts.authors import MessageAuthor
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.gemini import GOOD_ENDS, read_content_of, snake_keys
@@ -122,8 +122,6 @@ def _add_fragment(part: Any, parts: list[Any]) -> None:
 
 
 class _EventReader:
-    """Reads one event."""
-
     def __init__(self, event: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
         self._event = event
         self._builder = builder
@@ -133,7 +131,6 @@ class _EventReader:
         self._texts: set[str] = set()
 
     def read(self) -> str | None:
-        """Add its items; returns its error."""
         self._content()
         self._transcriptions()
         self._output()
@@ -156,7 +153,6 @@ class _EventReader:
         self._texts = {part["text"] for part in listed if isinstance(part, dict) and isinstance(part.get("text"), str)}
 
     def _transcriptions(self) -> None:
-        """What was said aloud, by the user or the agent."""
         for name, kind, speaker in (
             ("input_transcription", "user", None),
             ("output_transcription", "assistant", self._agent),
@@ -248,10 +244,6 @@ _CELLS = (
 """Columns of an event that are JSON text in a table's cell."""
 
 
-class AdkEvents(dict[str, Any]):
-    """The events of one session, gathered from rows."""
-
-
 def _read(row: Any) -> CaseDraft:
     table = snake_keys(row) if isinstance(row, dict) else {}
     if "eval_id" not in table:
@@ -279,7 +271,6 @@ def _session(session: dict[str, Any], place: str = "events") -> CaseDraft:
 
 
 def _result(table: dict[str, Any]) -> CaseDraft:
-    """The session of an evaluated case, else its invocations; scores are metadata."""
     results = as_objects(table.get("eval_metric_result_per_invocation"), "eval_metric_result_per_invocation", "results")
     invocations = [snake_keys(one).get("actual_invocation") for one in results]
     details = table.get("session_details")
@@ -308,7 +299,6 @@ def _scores(results: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _invocations(value: Any, place: str) -> CaseDraft:
-    """The invocations of a case: what the user wrote, what happened then, the final response."""
     invocations = [snake_keys(one) for one in as_objects(value, place, "invocations")]
     if not invocations:
         raise CaseFileError(f"{place}: has no invocation; a scenario is no case before it was run")
@@ -379,10 +369,10 @@ def _instructions(invocations: list[Any]) -> str | None:
 
 def _read_gathered(data: Any) -> CaseDraft:
     builder = TranscriptBuilder()
-    rows = data["events"] if isinstance(data, AdkEvents) else [data]
+    rows = data["events"] if isinstance(data, GatheredRows) else [data]
     events = [_event_of_row(one, f"events.{index}") for index, one in enumerate(rows)]
     error = read_events(_in_order(events), builder)
-    key = data.get("session_id") if isinstance(data, AdkEvents) else None
+    key = data.get("session_id") if isinstance(data, GatheredRows) else None
     app = next((one["app_name"] for one in events if text_or_none(one.get("app_name"))), None)
     kept = {"app_name": app, "session_id": key}
     return CaseDraft(
@@ -431,8 +421,6 @@ def _is_session(row: Any) -> bool:
 
 
 def _is_event(row: Any) -> bool:
-    if isinstance(row, AdkEvents):
-        return True
     if not isinstance(row, dict) or not ("invocationId" in row or "invocation_id" in row):
         return False
     return isinstance(row.get("author"), str) or row.get("event_data") is not None
@@ -456,7 +444,9 @@ GOOGLE_ADK_EVENTS = Format(
     "google-adk-events",
     _is_event,
     _read_gathered,
-    gather=lambda: RowsByKey(_session_id, "session", lambda session, rows: AdkEvents(events=rows, session_id=session)),
+    gather=lambda: RowsByKey(
+        _session_id, "session", lambda session, rows: GatheredRows(events=rows, session_id=session)
+    ),
     recognised_by="`author` or `event_data` beside `invocationId`",
     shows="one case per session: its events, or the rows of the table `events` of a database",
 )

@@ -160,8 +160,6 @@ def _messages(value: Any, attachments: dict[str, Any], builder: TranscriptBuilde
 
 
 class _AgentOutput(NamedTuple):
-    """A message's items and text, for comparison."""
-
     items: tuple[Item, ...]
     words: str
 

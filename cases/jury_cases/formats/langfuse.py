@@ -10,11 +10,9 @@ from typing import Any
 
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
-from jury_cases.formats.format import Format, RowsByKey
+from jury_cases.formats.format import Format, GatheredRows, RowsByKey, rows_at
 from jury_cases.formats.langfuse_spans import moment, observed_spans, once
-from jury_cases.traces.span import Span, failures
-from jury_cases.traces.timeline import read_spans
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.traces.timeline import draft_of_spans
 from jury_cases.transcripts.json_values import as_object, as_text, decoded_json, json_kind, text_or_none
 
 _FACTS = ("name", "type", "userId", "sessionId", "environment", "release", "version", "level", "model")
@@ -80,8 +78,13 @@ def _read(row: Any) -> CaseDraft:
     facts = facts_of(row)
     if not is_observation(row):
         facts.setdefault("trace_id", row.get("id"))
-    draft = _draft(spans, facts, objects)
-    draft.case_id, draft.answered = row.get("id"), "output" in row or bool(objects)
+    draft = draft_of_spans(
+        spans,
+        facts,
+        case_id=row.get("id"),
+        answered="output" in row or bool(objects),
+        agent_cost=sum_of_costs(objects),
+    )
     draft.tags = decoded_json(row.get("tags"), texts=True)
     draft.cluster = text_or_none(row.get("sessionId")) or text_or_none(row.get("traceId"))
     cost = next((row[name] for name in ("totalCost", "calculatedTotalCost") if row.get(name) is not None), None)
@@ -89,14 +92,6 @@ def _read(row: Any) -> CaseDraft:
     if any(isinstance(one, str) for one in listed) and draft.built is not None:
         draft.built.not_shown("observations by their ids", "environment", "observations")
     return draft
-
-
-def _draft(spans: list[Span], facts: dict[str, Any], observations: list[dict[str, Any]]) -> CaseDraft:
-    """What happened in spans, with the facts of the trace and the cost of its observations."""
-    builder = TranscriptBuilder()
-    read_spans(spans, builder)
-    cost = sum_of_costs(observations)
-    return CaseDraft(built=builder, answered=True, error=failures(spans), metadata=facts, agent_cost=cost)
 
 
 def is_observation(row: Mapping[str, Any]) -> bool:
@@ -113,16 +108,11 @@ def _recognises(row: Any) -> bool:
     return _is_download(row) or ({"input", "output"} <= row.keys() and bool(row.keys() & _MARKS))
 
 
-def _rows_path(document: Mapping[str, Any]) -> str | None:
-    listed = document.get("data")
-    return "data" if isinstance(listed, list) and any(map(_recognises, listed)) else None
-
-
 LANGFUSE = Format(
     "langfuse",
     _recognises,
     _read,
-    _rows_path,
+    rows_at("data", _recognises),
     recognised_by="a trace with `input` and `output`, as the interface downloads it too (`trace`), or one observation",
     shows=(
         "`input` and `output` (text, messages, providers' objects, LangGraph states), `observations` as spans of the "
@@ -145,10 +135,6 @@ _LONGEST_ID = 200
 
 # Source: `GET /api/public/v2/observations` of Langfuse's public API, the export of its SDK 5 (`ObservationV2`, whose
 # fields depend on the groups that were asked for), and rows of the earlier `GET /api/public/observations`.
-class ObservedTrace(dict[str, Any]):
-    """The observations of one trace, as a row."""
-
-
 def _read_observations(row: Any) -> CaseDraft:
     listed: list[dict[str, Any]] = once(row["observations"])
     if not any(name in one for one in listed for name in ("input", "output")):
@@ -166,10 +152,15 @@ def _read_observations(row: Any) -> CaseDraft:
     facts |= facts_of(root)
     facts["name"] = text_or_none(root.get("traceName")) or root.get("name")
     spans = observed_spans([(f"observation {as_text(one.get('id'))}", one) for one in listed])
-    draft = _draft(spans, facts, listed)
-    draft.case_id, draft.tags = row["trace_id"] or None, list(tags)
-    draft.cluster = text_or_none(root.get("sessionId")) or text_or_none(facts.get("sessionId"))
-    return draft
+    return draft_of_spans(
+        spans,
+        facts,
+        case_id=row["trace_id"] or None,
+        answered=True,
+        tags=list(tags),
+        cluster=text_or_none(root.get("sessionId")) or text_or_none(facts.get("sessionId")),
+        agent_cost=sum_of_costs(listed),
+    )
 
 
 def _root(listed: list[dict[str, Any]]) -> dict[str, Any]:
@@ -185,7 +176,6 @@ def _root(listed: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _trace_id(row: Any) -> str:
-    """The id of a row's trace; raises CaseFileError if it is none."""
     if not isinstance(row, dict):
         raise CaseFileError(f"an observation must be an object, not {json_kind(row)}")
     trace = row.get("traceId")
@@ -197,25 +187,18 @@ def _trace_id(row: Any) -> str:
 
 
 def _is_observation_row(row: Any) -> bool:
-    if isinstance(row, ObservedTrace):
-        return True
     if not isinstance(row, dict) or not {"traceId", "startTime"} <= row.keys() or "observations" in row:
         return False
     kind = row.get("type")
     return isinstance(kind, str) and kind.upper() in _TYPES
 
 
-def _observations_path(document: Mapping[str, Any]) -> str | None:
-    listed = document.get("data")
-    return "data" if isinstance(listed, list) and any(map(_is_observation_row, listed)) else None
-
-
 LANGFUSE_OBSERVATIONS = Format(
     "langfuse-observations",
     _is_observation_row,
     _read_observations,
-    _observations_path,
-    gather=lambda: RowsByKey(_trace_id, "trace", lambda trace, rows: ObservedTrace(trace_id=trace, observations=rows)),
+    rows_at("data", _is_observation_row),
+    gather=lambda: RowsByKey(_trace_id, "trace", lambda trace, rows: GatheredRows(trace_id=trace, observations=rows)),
     recognised_by="an observation with `traceId`, `startTime` and `type` (v2 of the API, the export of SDK 5)",
     shows="one case per trace: model calls, tools and steps of its rows, tags, session as cluster, the sum of costs",
 )

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
+from jury_cases.traces.all_tables import TABLES
 from jury_cases.traces.span import PlainSpan, Span, SpanKind, SpanTool
 from jury_cases.traces.span_tables import declared
-from jury_cases.traces.tables.all_tables import TABLES
 from jury_cases.traces.values import read_instructions, returned_text, said_in, with_typed_blocks
 from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
@@ -133,7 +133,6 @@ def _is_definition(message: Any) -> bool:
 
 
 def _pair(value: list[Any]) -> Any:
-    """Convert LangGraph's message pair `["user", "Hi"]`."""
     if len(value) == 2 and isinstance(value[0], str) and value[0] in _ROLES:  # noqa: PLR2004  (a pair)
         return {"role": _LANGCHAIN.get(value[0], value[0]), "content": value[1]}
     return value
@@ -168,7 +167,6 @@ def _with_kept(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _listed(value: Any) -> list[Any]:
-    """The messages of an input or output; [] for other values."""
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
         value = value["messages"]
     if is_message(value):
@@ -205,7 +203,6 @@ def has_role(message: Any, *roles: str) -> bool:
 
 
 def _key(message: Any) -> str:
-    """A message without metadata, for comparison."""
     if not isinstance(message, dict):
         return as_text(message)
     kept = {name: one for name, one in message.items() if name not in _MADE and one not in (None, "", [], {}, False)}
@@ -404,7 +401,6 @@ def _with_own_id(span: Span, called: Collection[str | None]) -> Span:
 
 
 def _span(row: dict[str, Any], place: str, kind: SpanKind, **fields: Any) -> Span:
-    """A trace or an observation as a span, without what its output repeats of its input."""
     tool = _tool_of(row) if kind == "tool" else None
     named: dict[str, Any] = {
         "place": place,
@@ -485,7 +481,6 @@ def _tool_of(observation: dict[str, Any]) -> SpanTool:
 
 
 def _failure_of(observation: dict[str, Any], tool: SpanTool | None) -> str | None:
-    """The reason of a failure; None if it did not fail."""
     if as_text(observation.get("level")).upper() != "ERROR" and not (tool and tool.failed):
         return None
     return as_text(observation.get("statusMessage")) or (tool.result if tool else None) or "failed"

@@ -29,7 +29,6 @@ class ThreadRows(list[Any]):
 
 
 def _checkpoint(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A checkpoint, by itself or with its configuration."""
     inner = row.get("checkpoint")
     return inner if isinstance(inner, dict) and "channel_values" in inner else dict(row)
 
@@ -45,7 +44,6 @@ def _values(row: Any) -> dict[str, Any] | None:
 
 
 def _is_streamed(row: Any) -> bool:
-    """Whether a row is a message with its metadata, as `stream_mode="messages"` gives it."""
     return isinstance(row, list) and len(row) == 2 and is_langchain(row[0]) and "langgraph_node" in as_object(row[1])  # noqa: PLR2004
 
 
@@ -55,11 +53,10 @@ def _is_event(row: Any) -> bool:
 
 
 def _recognises(row: Any) -> bool:
-    return isinstance(row, ThreadRows) or _is_streamed(row) or _is_event(row) or _values(row) is not None
+    return _is_streamed(row) or _is_event(row) or _values(row) is not None
 
 
 def _thread(row: Any) -> str:
-    """The id of a row's thread; "" if the row does not have it."""
     if isinstance(row, list):
         return as_text(as_object(row[-1]).get("thread_id"))
     places = [as_object(as_object(row.get("config")).get("configurable")), as_object(row.get("checkpoint")), row]
@@ -102,8 +99,6 @@ def _time(row: dict[str, Any]) -> str:
 
 
 class _Messages:
-    """The messages of a thread's rows, each once."""
-
     def __init__(self, rows: list[Any], states: list[dict[str, Any]]) -> None:
         self._rows = rows
         self._states = states

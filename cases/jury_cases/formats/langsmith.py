@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from jury_cases.draft import CaseDraft
-from jury_cases.formats.format import Format, Record, TraceGathering, is_gathered, records_of
-from jury_cases.traces.span import SpanKind, failure_text, failures, instant, optional_text
+from jury_cases.formats.format import Format, Record, TraceGathering, records_of
+from jury_cases.traces.span import SpanKind, failure_text, instant, optional_text
 from jury_cases.traces.span_tables import SpanRecord, in_order, spans_of
-from jury_cases.traces.timeline import read_spans
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.traces.timeline import draft_of_spans
 from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json, is_blank
 
-_NAME = "langsmith"
 _KINDS: dict[str, SpanKind] = {"llm": "model", "tool": "tool", "retriever": "tool"}
 _BATCHES = ("post", "patch")
 _SESSIONS = ("session_id", "thread_id", "conversation_id")
@@ -26,8 +24,6 @@ def _read(row: Any) -> CaseDraft:
     runs = _merged(listed)
     runs.sort(key=lambda one: (as_text(one.get("dotted_order")), instant(one.get("start_time")) or 0))
     spans = spans_of(in_order(map(_record, runs)))
-    builder = TranscriptBuilder()
-    read_spans(spans, builder)
     root = next((one for one in runs if is_blank(one.get("parent_run_id"))), runs[0] if runs else {})
     more = _metadata(root)
     session = next((found for name in _SESSIONS if (found := optional_text(more.get(name)))), None)
@@ -39,11 +35,10 @@ def _read(row: Any) -> CaseDraft:
         "run_id": optional_text(root.get("id")),
         "session_id": session,
     }
-    return CaseDraft(
+    return draft_of_spans(
+        spans,
+        facts,
         case_id=facts["trace_id"] or facts["run_id"],
-        built=builder,
-        error=failures(spans),
-        metadata={name: value for name, value in facts.items() if value is not None},
         tags=decoded_json(root.get("tags")) or None,
         cluster=session,
         agent_cost=root.get("total_cost"),
@@ -134,16 +129,14 @@ _OF_RUNS = frozenset({"inputs", "outputs", "trace_id", "parent_run_id", "child_r
 
 
 def _recognises(row: Any) -> bool:
-    if is_gathered(row, _NAME) or _is_run(row):
-        return True
-    return _is_batch(row) and any(_is_run(one) for name in _BATCHES for one in row.get(name) or ())
+    return _is_run(row) or (_is_batch(row) and any(_is_run(one) for name in _BATCHES for one in row.get(name) or ()))
 
 
 LANGSMITH = Format(
-    _NAME,
+    "langsmith",
     _recognises,
     _read,
-    gather=lambda: TraceGathering(_NAME, _expanded, _trace_id),
+    gather=lambda: TraceGathering(_expanded, _trace_id),
     recognised_by="a run (`run_type`), with `child_runs` or in lines, or a batch of `post` and `patch`",
     shows="one case per trace: inputs and outputs of its runs, tool runs; the thread as cluster, feedback as metadata",
 )

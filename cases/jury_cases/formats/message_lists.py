@@ -211,7 +211,6 @@ def _is_responses(row: dict[str, Any]) -> bool:
 
 
 def _has_objects(row: dict[str, Any], name: str, *keys: str) -> bool:
-    """Whether a column is a list of objects whose first one has one of the keys."""
     listed = row.get(name)
     return (
         isinstance(listed, list)

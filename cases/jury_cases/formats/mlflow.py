@@ -8,10 +8,9 @@ from typing import Any
 
 from jury_cases.draft import CaseDraft
 from jury_cases.formats.format import Format
-from jury_cases.traces.span import failures, optional_text, plain_span
-from jury_cases.traces.tables.all_tables import spans_of_tables
-from jury_cases.traces.timeline import read_spans
-from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.traces.all_tables import spans_of_tables
+from jury_cases.traces.span import optional_text, plain_span
+from jury_cases.traces.timeline import draft_of_spans
 from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json, is_blank
 
 _OWN = "mlflow."
@@ -25,8 +24,6 @@ def _read(row: Any) -> CaseDraft:
     listed = decoded_json(table.get("spans")) if is_blank(data) else data.get("spans")
     tables = as_objects(decoded_json(listed), "spans", "spans")
     spans = spans_of_tables(plain_span(_plain(one)) for one in tables)
-    builder = TranscriptBuilder()
-    read_spans(spans, builder)
     found = {**table, **info}
     given = [_table(found.get(name)) for name in ("trace_metadata", "request_metadata", "tags")]
     own = {name: value for one in given for name, value in one.items()}
@@ -40,13 +37,7 @@ def _read(row: Any) -> CaseDraft:
         "trace_id": trace_id or next((id_ for one in tables if (id_ := _request_id(one))), None),
         "session_id": session,
     }
-    return CaseDraft(
-        case_id=facts["trace_id"],
-        built=builder,
-        error=failures(spans),
-        metadata={name: value for name, value in facts.items() if value is not None},
-        cluster=session,
-    )
+    return draft_of_spans(spans, facts, case_id=facts["trace_id"], cluster=session)
 
 
 def _plain(span: dict[str, Any]) -> dict[str, Any]:

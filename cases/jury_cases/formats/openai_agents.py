@@ -8,15 +8,14 @@ from typing import Any
 
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
-from jury_cases.formats.format import Format, Record, TraceGathering, is_gathered, records_of
-from jury_cases.traces.span import SpanKind, failures, instant, optional_text
+from jury_cases.formats.format import Format, Record, TraceGathering, records_of
+from jury_cases.traces.span import SpanKind, instant, optional_text
 from jury_cases.traces.span_tables import SpanRecord, in_order, spans_of
-from jury_cases.traces.timeline import read_spans
+from jury_cases.traces.timeline import draft_of_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_text, is_blank, json_kind
 from jury_events.transcript import Event, Item, Origin
 
-_NAME = "openai-agents"
 _KINDS: dict[str, SpanKind] = {
     "generation": "model",
     "response": "model",
@@ -28,8 +27,6 @@ _KINDS: dict[str, SpanKind] = {
 def _read(row: Any) -> CaseDraft:
     found, records = records_of(row, _expanded)
     spans = spans_of(in_order(_record(one) for one in records if one["object"] == "trace.span"))
-    builder = TranscriptBuilder()
-    read_spans(spans, builder)
     traces = [one for one in records if one["object"] == "trace"]
     trace_id = found or next((own for one in records if (own := _trace_id(one))), None)
     group = next((name for one in traces if (name := optional_text(one.get("group_id")))), None)
@@ -38,13 +35,7 @@ def _read(row: Any) -> CaseDraft:
         metadata |= trace["metadata"] if isinstance(trace.get("metadata"), dict) else {}
         metadata["workflow"] = optional_text(trace.get("workflow_name"))
     metadata |= {"trace_id": trace_id, "session_id": group}
-    return CaseDraft(
-        case_id=trace_id,
-        built=builder,
-        error=failures(spans),
-        metadata={name: value for name, value in metadata.items() if value is not None},
-        cluster=group,
-    )
+    return draft_of_spans(spans, metadata, case_id=trace_id, cluster=group)
 
 
 def _record(span: Record) -> SpanRecord:
@@ -107,13 +98,11 @@ def _more(kind: str, data: Mapping[str, Any]) -> Any:
 
 
 def _spoken(audio: Any, origin: Origin, builder: TranscriptBuilder, place: str) -> None:
-    """Audio: `{data, format}`."""
     if not is_blank(audio):
         builder.not_shown("audio", origin, place, audio.get("data") if isinstance(audio, dict) else audio)
 
 
 def _failure(error: Any) -> str | None:
-    """`{message, data}` in words."""
     if is_blank(error):
         return None
     table = error if isinstance(error, dict) else {"message": error}
@@ -136,18 +125,16 @@ def _expanded(row: Any) -> Iterator[Record]:
 
 
 def _recognises(row: Any) -> bool:
-    if is_gathered(row, _NAME):
-        return True
     listed = row.get("data") if isinstance(row, dict) and isinstance(row.get("data"), list) else [row]
     one = listed[0] if listed else None
     return isinstance(one, dict) and one.get("object") in ("trace", "trace.span")
 
 
 OPENAI_AGENTS = Format(
-    _NAME,
+    "openai-agents",
     _recognises,
     _read,
-    gather=lambda: TraceGathering(_NAME, _expanded, _trace_id),
+    gather=lambda: TraceGathering(_expanded, _trace_id),
     recognised_by='`"object": "trace"` or `"trace.span"`, or a payload of them in `data`',
     shows="one case per trace: generations, responses, tool runs with their agents, handovers, guardrails that tripped",
 )

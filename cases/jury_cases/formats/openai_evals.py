@@ -9,7 +9,7 @@ from typing import Any
 
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
-from jury_cases.formats.format import Format
+from jury_cases.formats.format import Format, GatheredRows
 from jury_cases.formats.format_files import RowsOfFile
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_object, as_text, text_or_none
@@ -21,13 +21,7 @@ _SCORES = frozenset({"match", "metrics", "raw_sample", "embedding", "cond_logp",
 _OF_CALLS = frozenset({"prompt", "sampled", "model", "usage", "expected"})
 
 
-class _Sample(dict[str, Any]):
-    """The events of one sample, as a row: `rows`."""
-
-
 def _recognises(row: Any) -> bool:
-    if isinstance(row, _Sample):
-        return True
     if not isinstance(row, dict):
         return False
     spec = row.get("spec")
@@ -40,7 +34,7 @@ def _sample_id(row: Any) -> str:
 
 
 def _read(row: Any) -> CaseDraft:
-    rows = row["rows"] if isinstance(row, _Sample) else [row]
+    rows = row["rows"] if isinstance(row, GatheredRows) else [row]
     events = [one for one in rows if isinstance(one, dict) and isinstance(one.get("data"), dict)]
     calls = [one for one in events if one.get("type") == "sampling"]
     if not calls:
@@ -93,7 +87,7 @@ OPENAI_EVALS = Format(
     _recognises,
     _read,
     gather=lambda: RowsOfFile(
-        _sample_id, lambda sample: any(map(_sample_id, sample["rows"])), lambda rows: _Sample(rows=rows)
+        _sample_id, lambda sample: any(map(_sample_id, sample["rows"])), lambda rows: GatheredRows(rows=rows)
     ),
     recognised_by="`spec` with `eval_name`, or `sample_id`, `event_id`, `type` and `data` (logs of OpenAI's evals)",
     shows="one case per sample: the prompt and the first answer of its last turn; a grader's call is named",

@@ -13,26 +13,23 @@ from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import (
     Format,
     GatheredCase,
+    GatheredRows,
     Gathering,
     Record,
     RowsByKey,
     TraceGathering,
-    is_gathered,
     records_of,
+    rows_at,
 )
+from jury_cases.traces.all_tables import OPENINFERENCE_SPANS, TABLES, spans_of_tables
 from jury_cases.traces.span import failures, id_text, optional_text, plain_span, root_of, value_at
-from jury_cases.traces.tables.all_tables import OPENINFERENCE_SPANS, TABLES, spans_of_tables
-from jury_cases.traces.timeline import read_spans
+from jury_cases.traces.timeline import draft_of_spans, read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_object, as_objects, as_text, decoded_json, is_blank, json_kind
 
 RESOURCES = ("resourceSpans", "resource_spans")
 LOGS = ("resourceLogs", "resource_logs")
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
-
-
-class Trace(dict[str, Any]):
-    """One trace of an export: its spans, each with plain attributes, as a row."""
 
 
 class Traces(Gathering):
@@ -64,7 +61,7 @@ class Traces(Gathering):
             raise CaseFileError("resourceSpans: no span has attributes of a known convention; nothing can be judged")
 
 
-def _trace(trace_id: str, parts: list[dict[str, Any]]) -> Trace:
+def _trace(trace_id: str, parts: list[dict[str, Any]]) -> GatheredRows:
     events: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     times: dict[str, Any] = {}
     for record in (part for part in parts if _RECORD in part):
@@ -76,7 +73,7 @@ def _trace(trace_id: str, parts: list[dict[str, Any]]) -> Trace:
     for of, listed in events.items():
         time = {"startTimeUnixNano": times[of], "endTimeUnixNano": times[of]}
         spans.append({"spanId": of, **time, "attributes": {}, "events": listed})
-    return Trace(spans=spans, trace_id=trace_id)
+    return GatheredRows(spans=spans, trace_id=trace_id)
 
 
 def _only_makes_agent(span: dict[str, Any]) -> bool:
@@ -162,7 +159,6 @@ def _attributes(listed: Any) -> dict[str, Any]:
 
 
 def _any_value(value: Any) -> Any:
-    """OTLP's AnyValue as plain JSON; other values unchanged."""
     if not isinstance(value, dict) or len(value) != 1:
         return value
     kind, inner = next(iter(value.items()))
@@ -225,17 +221,9 @@ def _read_openinference(row: Any) -> CaseDraft:
     trace_id, rows = records_of(row, _expanded)
     tables = list(map(_as_table, rows))
     spans = spans_of_tables(map(plain_span, tables))
-    builder = TranscriptBuilder()
-    read_spans(spans, builder)
     trace_id = trace_id or next((found for one in rows if (found := _trace_of(one))), None)
     facts = openinference_facts(tables)
-    return CaseDraft(
-        case_id=trace_id,
-        built=builder,
-        error=failures(spans),
-        metadata=facts | ({} if trace_id is None else {"trace_id": trace_id}),
-        cluster=facts.get("session_id"),
-    )
+    return draft_of_spans(spans, facts | {"trace_id": trace_id}, case_id=trace_id, cluster=facts.get("session_id"))
 
 
 def _as_table(row: Record) -> dict[str, Any]:
@@ -268,17 +256,12 @@ def _is_span(row: Any) -> bool:
     return "span_kind" in row or named or any(one.startswith(_ATTRIBUTES) for one in row)
 
 
-def _rows_path(document: Mapping[str, Any]) -> str | None:
-    listed = document.get("data")
-    return "data" if isinstance(listed, list) and any(map(_is_span, listed[:1])) else None
-
-
 OPENINFERENCE = Format(
     _NAME,
-    lambda row: is_gathered(row, _NAME) or _is_span(row),
+    _is_span,
     _read_openinference,
-    _rows_path,
-    gather=lambda: TraceGathering(_NAME, _expanded, _trace_of),
+    rows_at("data", _is_span),
+    gather=lambda: TraceGathering(_expanded, _trace_of),
     recognised_by="a span of Phoenix (`context.trace_id`); in OTLP, `openinference.span.kind` of a span",
     shows=(
         "one case per trace: messages, requests and responses of models, tool runs, handovers; the session as "
@@ -331,9 +314,7 @@ _MARKS = frozenset({*RESOURCES, *LOGS})
 
 OTEL = Format(
     "otel",
-    lambda row: (
-        isinstance(row, Trace) or (isinstance(row, dict) and (not row.keys().isdisjoint(_MARKS) or is_sdk_span(row)))
-    ),
+    lambda row: isinstance(row, dict) and (not row.keys().isdisjoint(_MARKS) or is_sdk_span(row)),
     _read,
     gather=Traces,
     recognised_by="`resourceSpans` or `resourceLogs` (OTLP as JSON); a span of the SDK (`context`)",

@@ -318,13 +318,11 @@ def missing(row: Any, *, question: bool, response: bool) -> str:
 
 
 def _named(columns: list[str], word: str = "or") -> str:
-    """The first three of some columns, in words."""
     names = [visible_line(str(one), 60) for one in columns[:3]]
     return f" {word} ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _asks(name: str) -> bool:
-    """Whether a column may be a request by its name, as `user_request`."""
     return bool(_ASKS.intersection(words_of(name)[-1:]))
 
 
@@ -358,7 +356,6 @@ def _is_conversation(value: Any) -> bool:
 
 
 def _conversations(row: Mapping[str, Any]) -> Iterator[str]:
-    """The columns that are conversations, and those inside objects."""
     for name, value in row.items():
         if _is_conversation(value):
             yield str(name)

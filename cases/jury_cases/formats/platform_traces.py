@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from jury_cases.draft import CaseDraft
-from jury_cases.formats.format import Format, RowsByKey
-from jury_cases.formats.langfuse import LANGFUSE, LANGFUSE_OBSERVATIONS, ObservedTrace
+from jury_cases.formats.format import Format, GatheredRows, RowsByKey
+from jury_cases.formats.langfuse import LANGFUSE, LANGFUSE_OBSERVATIONS
 from jury_cases.transcripts.json_values import as_object, as_text, text_or_none
 
 _TYPES = {"llm": "GENERATION", "tool": "TOOL", "agent": "AGENT", "rag": "RETRIEVER"}
@@ -18,7 +18,6 @@ _OF_OPIK = frozenset({"span_feedback_scores", "feedback_scores", "span_count", "
 
 
 def _observation(span: Mapping[str, Any], **named: Any) -> dict[str, Any]:
-    """A span under Langfuse's names."""
     error = as_object(span.get("error_info") or span.get("error"))
     failed = bool(error) and error.get("has_error") is not False
     return {
@@ -89,7 +88,7 @@ def _read_trace(trace: Mapping[str, Any], spans: list[dict[str, Any]], **named: 
 
 
 def _read_opik(row: Any) -> CaseDraft:
-    if isinstance(row, ObservedTrace):
+    if isinstance(row, GatheredRows):
         return LANGFUSE_OBSERVATIONS.read({**row, "observations": list(map(_of_opik, _objects(row["observations"])))})
     row = as_object(row)
     trace = as_object(row.get("trace")) if "spans" in row else row
@@ -145,7 +144,7 @@ OPIK_SPANS = Format(
     gather=lambda: RowsByKey(
         lambda span: as_text(as_object(span).get("trace_id")),
         "trace",
-        lambda trace, rows: ObservedTrace(trace_id=trace, observations=rows),
+        lambda trace, rows: GatheredRows(trace_id=trace, observations=rows),
     ),
     recognised_by="a span with `trace_id`, `parent_span_id` and `start_time` (Opik)",
     shows="one case per trace: model calls, tools and steps of its spans, the sum of costs",

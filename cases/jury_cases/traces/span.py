@@ -355,7 +355,6 @@ _NAMED = 60
 
 
 def _time(table: Mapping[str, Any], names: Iterable[str]) -> int | None:
-    """A time in nanoseconds; None: there is none."""
     name = next((one for one in names if table.get(one) is not None), "")
     written = table.get(name)
     if name.endswith(("_time", "Time")):
@@ -369,7 +368,6 @@ def _first(table: Mapping[str, Any], names: Iterable[str]) -> Any:
 
 
 def _failure(table: Mapping[str, Any], events: Any) -> str | None:
-    """What the status says, else the exception; None if the span did not fail."""
     status = decoded_json(table.get("status"))
     inner = status if isinstance(status, dict) else {"code": status}
     code = next((one for one in (inner.get("code"), inner.get("status_code"), table.get("status_code")) if one), None)

@@ -104,8 +104,6 @@ def _agents(records: list[SpanRecord], by_id: dict[str, SpanRecord]) -> dict[int
 
 
 class _RecordReading:
-    """A record with the items of its values."""
-
     def __init__(self, record: SpanRecord) -> None:
         self.record = record
         self._given, self._answer = TranscriptBuilder(), TranscriptBuilder()
@@ -157,7 +155,6 @@ class _RecordReading:
             self._answer.take([ends[last.text]])
 
     def span(self, agent: str | None) -> Span:
-        """The span. `agent`: whose it is."""
         record = self.record
         outputs = self._answer
         outputs.take(record.events)

@@ -13,12 +13,13 @@ The rule is by shape, not by tool: adapters map a tool's records to `Span`s, and
 """
 
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from jury_cases.draft import CaseDraft
 from jury_cases.traces.pieces import ContentPiece, PieceCounter, pieces_of
-from jury_cases.traces.span import Node, Span, tree_of
+from jury_cases.traces.span import Node, Span, failures, tree_of
 from jury_cases.traces.speakers import only_models_speak
 from jury_cases.traces.tools import Moment, ToolSpans
 from jury_cases.transcripts.builder import TranscriptBuilder
@@ -246,8 +247,15 @@ def read_spans(spans: Iterable[Span], builder: TranscriptBuilder) -> None:
         builder.take((), node.span.images)
 
 
+def draft_of_spans(spans: Collection[Span], facts: Mapping[str, Any], **parts: Any) -> CaseDraft:
+    """The draft of what happened in the spans of one trace; `facts` that are known are its metadata."""
+    builder = TranscriptBuilder()
+    read_spans(spans, builder)
+    known = {name: value for name, value in facts.items() if value is not None}
+    return CaseDraft(built=builder, error=failures(spans), metadata=known, **parts)
+
+
 def _timeline(moments: list[tuple[Node, bool]]) -> list[Moment]:
-    """Pieces and tool runs in order of time."""
     conversations = Conversations()
     begun: dict[int, SpanConversation] = {}
     steps: list[Moment] = []

@@ -484,8 +484,6 @@ class _ReusedIds:
 
 
 class _Pieces:
-    """Pieces in order by a key."""
-
     def __init__(self, pieces: Iterable[ContentPiece], key: Callable[[ContentPiece], Any]) -> None:
         self._keys: defaultdict[tuple[Any, bool], deque[tuple[int, ContentPiece]]] = defaultdict(deque)
         for number, piece in enumerate(pieces):

@@ -307,7 +307,6 @@ def _read_exchange(value: dict[str, Any], builder: TranscriptBuilder, place: str
 
 
 def _read_blocks(value: dict[str, Any], builder: TranscriptBuilder, place: str) -> bool:
-    """An answer of Anthropic's without its role."""
     content = value.get("content")
     if not (_has_objects(content) and "stop_reason" in value):
         return False

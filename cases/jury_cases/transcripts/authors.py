@@ -133,6 +133,7 @@ def _message(item: Message, name: str | None, target: str) -> Item:
     return ToolResult(origin=origin, name=name, text=item.text)
 
 
+@dataclass
 class SeenRoles:
     """The roles and names of the messages that were read, and the patterns of `RoleRules` that matched.
 
@@ -141,9 +142,8 @@ class SeenRoles:
         used: the patterns.
     """
 
-    def __init__(self) -> None:
-        self.words: set[str] = set()
-        self.used: set[str] = set()
+    words: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
 
     def add(self, authors: Iterable[MessageAuthor], used: Iterable[str]) -> None:
         """Take those of one transcript."""

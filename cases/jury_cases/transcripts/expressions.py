@@ -241,8 +241,6 @@ def _visited(interpreter: TreeInterpreter, expression: str, of: Any, place: str)
 
 
 class _Recording(TreeInterpreter):
-    """Records which fields of which objects are read."""
-
     def __init__(self, options: Options, reading: ExpressionReading) -> None:
         super().__init__(options)
         self._reading = reading
@@ -272,7 +270,6 @@ class _Recording(TreeInterpreter):
         return super().visit_value_projection(node, value)
 
     def _named(self, base: Any) -> None:
-        """Count all names of an object as read."""
         if isinstance(base, dict):
             self._reading.fields.setdefault(id(base), set()).update(base)
 

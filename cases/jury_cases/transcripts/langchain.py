@@ -341,7 +341,6 @@ def unwrapped(message: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _plain_type(kind: Any) -> str:
-    """`ai` for `AIMessageChunk`, `AIMessage` and `ai`; "" for values other than text."""
     return kind.lower().removesuffix("chunk").removesuffix("message") if isinstance(kind, str) else ""
 
 
@@ -460,7 +459,6 @@ def _read_thoughts(given: dict[str, Any], builder: TranscriptBuilder, place: str
 
 
 def _read_content(content: Any, name: str | None, builder: TranscriptBuilder, place: str) -> bool:
-    """Read the parts of an answer in order; returns whether calls are among them."""
     speaker = Speaker("assistant", "model", name)
     if not isinstance(content, list):
         BlockReader(speaker, builder).read(content, place)

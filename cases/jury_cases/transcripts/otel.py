@@ -118,7 +118,6 @@ def _first(table: dict[str, Any], names: Iterable[str]) -> Any:
 
 
 def _read_part(part: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str) -> None:
-    """Read one part that is not text, with the message's origin."""
     call_id = text_or_none(part.get("id"))
     caller: Origin = origin if origin == "unknown" else "model"
     match part.get("type"):

@@ -317,7 +317,6 @@ class StepReader:
         self._declared(declared, element, turn, at)
 
     def _declared(self, declared: Any, element: Any, turn: _StepSpeaker, at: str) -> None:
-        """Add a call, a result, an event, a file, or what is not shown."""
         values = {
             name: self._value(given, element, at)
             for name, given in declared

@@ -154,7 +154,6 @@ def _marks(row: "DebateRow") -> Iterator[str]:
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """Times as ISO 8601; digests as hexadecimal."""
     plain: dict[str, Any] = {}
     for name, value in row.items():
         if name.endswith("_at") and isinstance(value, int):

@@ -185,7 +185,6 @@ async def _shown(records: Records, chosen: DebateFilter, order: SortOrder, limit
 
 
 def _seats(history: DebateHistory) -> list[dict[str, Any]]:
-    """The last evaluation of each seat and of the final judge."""
     last = {one.step.juror_id: one for one in evaluations_of(history.events)}
     return [
         {

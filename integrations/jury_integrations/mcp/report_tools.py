@@ -64,12 +64,7 @@ def add_reports(server: PlainMcpServer, records: Records) -> None:
 
 
 async def _check_run(records: Records, run: str) -> None:
-    """Refuse what is no run of the store: a report also reads files, which a client must not name.
-
-    Raises:
-        SettingError: it is the name of a file of votes.
-        DebateNotFound: there is no such run.
-    """
+    """Refuse what is no run of the store: a report also reads files, which a client must not name."""
     if is_file(run):
         raise SettingError(f"{visible_line(run, 100)}: name a run, as list_runs gives it")
     await records.check_run(run)

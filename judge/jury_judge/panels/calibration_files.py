@@ -21,7 +21,7 @@ from jury_judge.errors import CalibrationUntrusted, PanelFileError
 from jury_judge.panels.document import PanelDocument, read_text
 from jury_store.errors import BadNote
 from jury_store.seals.keys import PublicKey, SealKey
-from jury_store.seals.statement import CALIBRATION, read_statement, sign_statement, statement_fault
+from jury_store.seals.note import CALIBRATION, read_statement, sign_statement, statement_fault
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -12,7 +12,7 @@ from secrets import token_hex
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from jury_actors.failing import has_failed
+from jury_actors.background import has_failed
 from jury_actors.juror import ProviderFactory
 from jury_actors.load import ModelLoad, RuntimeLoad, merged
 from jury_actors.notices import Notice

@@ -9,9 +9,9 @@ from typing import BinaryIO, Protocol, Self
 from jury_cases.case_files import load_example
 from jury_cases.case_outlines import Fetch, Skip, batches, drawn, outlined
 from jury_cases.errors import CaseFileError
+from jury_cases.file_cases import ReadingNotes
 from jury_cases.omissions import UnreadableRows, omissions_text, without_omissions
 from jury_cases.options import EVERY_CASE, CaseOptions
-from jury_cases.reading_notes import ReadingNotes
 from jury_events.case import Case
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound

@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Literal, NamedTuple
 from weakref import WeakValueDictionary
 
-from jury_actors.failing import has_failed
+from jury_actors.background import has_failed
 from jury_cases.case_outlines import Fetch
 from jury_debate.calibrated import judged_by
 from jury_events.case import Case

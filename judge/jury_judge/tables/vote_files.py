@@ -15,8 +15,7 @@ from jury_analysis.ballots import decoded, schema_of
 from jury_cases.containers.rows import STDIN
 from jury_cases.containers.sources import bare_name, shown, sources_of
 from jury_cases.errors import CaseFileError
-from jury_cases.votes.label_files import LabelFile, read_labels_of
-from jury_cases.votes.vote_files import read_votes_of
+from jury_cases.votes.vote_files import LabelFile, read_labels_of, read_votes_of
 from jury_cases.votes.vote_rows import ANNOTATOR
 from jury_cases.votes.words import VerdictWords
 from jury_events.regular_files import open_regular

@@ -29,7 +29,7 @@ from jury_events.text import moment
 from jury_events.value import DebateId, Value
 from jury_store.errors import BadNote
 from jury_store.seals.keys import PublicKey, SealKey
-from jury_store.seals.statement import STREAMS, known_key, read_statement, sign_statement, statement_fault
+from jury_store.seals.note import STREAMS, known_key, read_statement, sign_statement, statement_fault
 
 FORMAT: Final = "jury-judge 1"
 SUFFIX = ".cassette.jsonl"
@@ -198,7 +198,7 @@ class StreamLengths(Value):
 
 
 class LengthsLine(Value):
-    """Stream lengths and the signed note over their digest (`jury_store.seals.statement`)."""
+    """Stream lengths and the signed note over their digest (`jury_store.seals.note`)."""
 
     lengths: StreamLengths
     note: str

@@ -31,11 +31,7 @@ from jury_replay.integrity import check_debate
 
 
 def cassettes_in(paths: Iterable[Path], *, batches: bool = False) -> Iterator[Path]:
-    """Files as named, and for folders the cassettes at any depth, by path; `batches`: then those of other streams.
-
-    Raises:
-        CassetteError: a folder contains none, or the path does not exist.
-    """
+    """Files as named, and for folders the cassettes at any depth, by path; `batches`: then those of other streams."""
     for path in paths:
         if not path.exists():
             raise CassetteError(f"{path}: there is no such file or folder; make cassettes with: jury export")

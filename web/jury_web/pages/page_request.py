@@ -240,7 +240,7 @@ def chunks(content: bytes) -> Iterator[bytes]:
 
 def content_response(content: bytes, media_type: str | None = None, name: str | None = None) -> StreamingResponse:
     """Stored bytes, as text where they are of no other type; `name`: of the file as which they are saved."""
-    headers = {"Content-Length": str(len(content))}
+    headers = {"Content-Length": str(len(content)), "X-Content-Type-Options": "nosniff"}
     if name is not None:
         headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return StreamingResponse(chunks(content), media_type=media_type or "text/plain; charset=utf-8", headers=headers)

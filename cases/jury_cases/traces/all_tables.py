@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from jury_cases.traces.gen_ai import GEN_AI, LOGFIRE, TRACELOOP
 from jury_cases.traces.span import PlainSpan, Span, SpanKind, optional_text
 from jury_cases.traces.span_tables import SpanRecord, SpanTable, in_order, record_of, spans_of
-from jury_cases.traces.tables.gen_ai import GEN_AI, LOGFIRE, TRACELOOP
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_object, as_text, decoded_json, is_blank
 from jury_events.transcript import Event

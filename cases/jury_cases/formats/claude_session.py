@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from jury_cases.sessions.claude_lines import Line, added_text, branches_of, typed_command
+from jury_cases.formats.claude_lines import Line, added_text, branches_of, typed_command
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
 from jury_cases.transcripts.json_values import as_text, is_blank, text_or_none
@@ -267,8 +267,6 @@ class _Result(NamedTuple):
 
 
 class _Conversation:
-    """Reads the lines of one branch."""
-
     def __init__(
         self, session: SessionReader, builder: TranscriptBuilder, live: Sequence[Line], speaker: str | None
     ) -> None:
@@ -358,7 +356,6 @@ class _Conversation:
             self._message(line.message, "user", place)
 
     def _blocks(self, content: list[Any], line: Line, place: str) -> None:
-        """The blocks of a user's line; those that Claude Code added are events."""
         own: list[Any] = []
         for block in content:
             text = block.get("text") if isinstance(block, dict) and block.get("type") == "text" else None
@@ -410,7 +407,6 @@ class _Conversation:
             self._session.run_of(call, _Result(result, agent_id, place), self._speaker)
 
     def end(self) -> None:
-        """Read the runs of calls without a result."""
         for call in self._calls.values():
             if call.get("name") in CALLS:
                 self._session.run_of(call, None, self._speaker)

@@ -1,4 +1,7 @@
-"""A blocking call in a thread that nothing waits for."""
+"""Work that goes on beside the rest: a blocking call in a thread that nothing waits for, and tasks that several share.
+
+A shared task that failed is started again by its next user.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -36,3 +39,8 @@ async def in_daemon_thread(call: Callable[[], T]) -> T:
 
     Thread(target=work, name="jury-blocking-call", daemon=True).start()
     return await answer
+
+
+def has_failed(work: "asyncio.Future[Any]") -> bool:
+    """Whether it ended with an error or was cancelled."""
+    return work.done() and (work.cancelled() or work.exception() is not None)

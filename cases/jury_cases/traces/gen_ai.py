@@ -104,7 +104,6 @@ def _content(value: Any, role: str) -> list[dict[str, Any]]:
 
 
 def _instructions(span: PlainSpan) -> list[Any]:
-    """The instructions beside the messages: in an attribute, or in that of an event."""
     found = as_list(span.attributes.get("gen_ai.system_instructions"))
     for event in span.events if not found else ():
         found += as_list(as_object(event.get("attributes")).get("gen_ai.system_instructions"))
@@ -137,7 +136,6 @@ def _of_response(response: dict[str, Any], asked: Any, place: str) -> SpanMessag
 
 
 def _listed_events(attributes: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The events that Logfire keeps as a list in an attribute."""
     for key in ("events", "all_messages_events"):
         for event in _objects(attributes.get(key)):
             yield {"name": event.get("event.name"), "attributes": event}
@@ -291,7 +289,6 @@ def _tool(span: PlainSpan) -> dict[str, Any]:
 
 
 def _of_callback(span: PlainSpan) -> dict[str, Any]:
-    """What Traceloop keeps of LangChain's callback: all its arguments, and the message that it dumped."""
     given, answer = (as_object(decoded_json(span.at(names))) for names in (_GIVEN, _ANSWER))
     message = as_object(answer.get("output"))
     found: dict[str, Any] = {"answer": message} if message.get("lc") == 1 else {}

@@ -1,1 +1,0 @@
-"""Conventions of spans: each a table of names of attributes, and at most a few functions."""
