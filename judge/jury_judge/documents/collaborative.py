@@ -159,10 +159,10 @@ class _CollaborativeJudge:
 
         Every prompt lists them all. To judge each case in its own debate, see `Jury.evaluate_many`.
 
+        Further arguments are as of `evaluate_collaborative`.
+
         Args:
             scenarios: 1 to 200, each a pair of question and execution, or a `Scenario`.
-            security_gate_records, agent_card_records, sse_callback, artifact_context, submission_id, case_id, run_id:
-                as `evaluate_collaborative`.
         """
         artifacts = _artifacts(artifact_context, security_gate_records, agent_card_records)
         listed = scenarios_of(list(scenarios))

@@ -93,7 +93,7 @@ class BaseJurorAgent:
         self.artifact_context = artifact_context or NO_ARTIFACTS
         self._options = options
         self._latest: dict[tuple[str, str], JurorEvaluationOutput] = {}
-        self._jury = SharedContext(lambda: SuppliedJury(_single_panel(self.config), **self._options))
+        self._jury = SharedContext(self._alone)
 
     async def evaluate_phase1(
         self, evaluation_summary: str, question_prompt: str, agent_response: str
@@ -134,7 +134,8 @@ class BaseJurorAgent:
         """
         check_round(round_number, "round_number")
         me = self.config.juror_id
-        opinions: dict[str, SuppliedAnswer | None] = {me: self._own_opinion(question_prompt, agent_response)}
+        own = self._latest.get((question_prompt, agent_response))
+        opinions: dict[str, SuppliedAnswer | None] = {me: own and read_opinion(own, "the juror's own opinion")}
         opinions |= read_opinions(other_opinions, "other_opinions")
         supplied = {Step(0, juror).id: opinion for juror, opinion in opinions.items()}
         supplied |= not_asked(opinions, range(1, round_number))
@@ -159,9 +160,11 @@ class BaseJurorAgent:
         self._latest = {(question, response): output}
         return output
 
-    def _own_opinion(self, question: str, response: str) -> SuppliedAnswer | None:
-        own = self._latest.get((question, response))
-        return None if own is None else read_opinion(own, "the juror's own opinion")
+    def _alone(self) -> SuppliedJury:
+        """Made when it is used: the configuration may be changed before."""
+        seats = (seat_of(self.config),)
+        panel = PanelSpec(preset=INDEPENDENT, name=_name(self.config), language=LANGUAGE, seats=seats)
+        return SuppliedJury(panel, **self._options)
 
 
 MAX_ROUND_NUMBER = 100
@@ -246,10 +249,6 @@ def _no_evaluation(config: JurorConfig, result: DebateResult) -> NoEvaluation:
         f"juror {config.juror_id} gave no usable evaluation ({reasons[-1] if reasons else result.status}); "
         f"its calls are recorded: jury show {result.debate_id} --full"
     )
-
-
-def _single_panel(config: JurorConfig) -> PanelSpec:
-    return PanelSpec(preset=INDEPENDENT, name=_name(config), language=LANGUAGE, seats=(seat_of(config),))
 
 
 def _name(config: JurorConfig) -> str:

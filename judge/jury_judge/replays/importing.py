@@ -134,7 +134,10 @@ def import_cassettes(
             if progress is not None:
                 progress(done)
         if store is not None and importing.found.erased:
-            _scrub(store, say)
+            try:
+                store.scrub()
+            except ScrubRefused as refused:
+                say(f"jury: {refused}")
     finally:
         if store is not None:
             store.close()
@@ -221,10 +224,3 @@ class _Importing:
         said = str(error)
         self._say(f"jury: {said if said.startswith(str(path)) else f'{path}: {said}'}")
         self.found.refused.append(RefusedCassette(path, error))
-
-
-def _scrub(store: EventStore, say: Say) -> None:
-    try:
-        store.scrub()
-    except ScrubRefused as refused:
-        say(f"jury: {refused}")

@@ -102,11 +102,10 @@ def verified(store: EventStore, asked: Verification, progress: Callable[[int], N
         url=url,
         processes=processes_for(store, selection, asked.processes, worth_it=_WORTH_IT),
     )
-    return replace(report, failures=(*report.failures, *_schema_failures(url))) if whole else report
-
-
-def _schema_failures(url: str) -> list[IntegrityFailure]:
-    """A key or guard that the database lacks, or a trigger or view that it should not have."""
+    if not whole:
+        return report
     from jury_migrations.upgrading import check  # noqa: PLC0415  (slow to import: Alembic)
 
-    return [IntegrityFailure("", f"the schema is not the declared one: {difference}") for difference in check(url)]
+    # A key or guard that the database lacks, or a trigger or view that it should not have.
+    faults = [IntegrityFailure("", f"the schema is not the declared one: {difference}") for difference in check(url)]
+    return replace(report, failures=(*report.failures, *faults))

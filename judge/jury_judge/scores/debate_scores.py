@@ -126,14 +126,10 @@ def _of_votes(judgment: FinalJudgment, seats: Mapping[str, JurorEvaluation]) -> 
         if vote.position is not None:
             seat = vote.juror_id
             word = vote.label or vote.position
-            yield DebateScore(f"{VOTE}{seat}", word, _cut(_explanation(seats.get(seat))), seat)
-
-
-def _explanation(said: JurorEvaluation | None) -> str:
-    """The reasons; of a decision model its probabilities."""
-    if said is None:
-        return ""
-    return said.rationale or ("" if said.probabilities is None else probabilities_line(said.probabilities))
+            why, said = "", seats.get(seat)
+            if said is not None:  # a decision model has probabilities instead of reasons
+                why = said.rationale or ("" if said.probabilities is None else probabilities_line(said.probabilities))
+            yield DebateScore(f"{VOTE}{seat}", word, _cut(why), seat)
 
 
 def _seats(result: DebateResult) -> Iterator[tuple[str, JurorEvaluation]]:

@@ -93,15 +93,12 @@ def judged_sides(asked: GateSettings, store: EventStore | None, say: Say) -> Jud
         say(sides.chosen.mixed)
     if asked.labels:
         labels, words = later_labels(asked.labels, words, store, say)
-    for line in effort_lines(store, _one_of_each(sides)):
+    named = zip((sides.base, sides.candidate), sides.ballots, strict=True)
+    # A debate of each run: a run has one panel.
+    first = {f"run {name}": str(table["debate_id"][0]) for name, table in named if name and table is not None}
+    for line in effort_lines(store, first):
         say(line)
     return Judged(sides, labels, words)
-
-
-def _one_of_each(sides: GateSides) -> dict[str, str]:
-    """A debate of each run; a run has one panel."""
-    named = zip((sides.base, sides.candidate), sides.ballots, strict=True)
-    return {f"run {name}": str(ballots["debate_id"][0]) for name, ballots in named if name and ballots is not None}
 
 
 def _sides_of_files(asked: GateSettings) -> tuple[GateSides, Votes]:

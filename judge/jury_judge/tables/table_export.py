@@ -45,7 +45,6 @@ from jury_judge.tables.exported_rows import (
 )
 from jury_judge.tables.table_files import (
     CsvFile,
-    Scales,
     ScalesOfDebates,
     check_csv_path,
     scales_file,
@@ -116,7 +115,10 @@ def export_tables(
             _add_all(files["labels"], labels.rows())
             for batch in batches_of(_ballots(store, selection, ended_only=True), BALLOTS.names):
                 files["ballots"].write(pa.Table.from_batches([batch]).cast(BALLOTS))
-            _say_scales(files["ballots"], beside, scales.found)
+            if isinstance(ballots := files["ballots"], TableFile):
+                ballots.describe(scales_metadata(scales.found))
+            if beside is not None:
+                write_scales(beside, scales.found)
         for name in TABLES:
             partial[name].replace(paths[name])
         return {name: one.rows for name, one in files.items()}
@@ -128,13 +130,6 @@ def export_tables(
 def _add_all(file: CsvFile | TableFile, rows: Iterable[Mapping[str, Any]]) -> None:
     for row in rows:
         file.add(row)
-
-
-def _say_scales(ballots: CsvFile | TableFile, beside: Path | None, scales: Scales) -> None:
-    if isinstance(ballots, TableFile):
-        ballots.describe(scales_metadata(scales))
-    if beside is not None:
-        write_scales(beside, scales)
 
 
 def export_debates(
