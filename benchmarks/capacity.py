@@ -33,7 +33,8 @@ from debates import jobs, processes
 from jury_actors.messages import RunContext
 from jury_actors.ray_runtime import ray_runtime, start_ray, stop_ray
 from jury_actors.runtime import RuntimeConfig, drive
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
+from jury_debate.panel_spec import PanelSpec
+from jury_debate.resolved_panel import ResolvedPanel, resolve
 from jury_migrations.upgrading import upgrade
 from jury_providers.simulated.script import Script
 

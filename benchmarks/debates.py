@@ -33,7 +33,8 @@ import psutil
 
 from jury_actors.messages import Job, RunContext
 from jury_actors.runtime import RuntimeConfig, drive, in_process_runtime
-from jury_debate.panel_spec import SIMULATED_IDS, PanelSpec, resolve
+from jury_debate.panel_spec import PanelSpec
+from jury_debate.resolved_panel import SIMULATED_IDS, resolve
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.envelope import NewEvent
 from jury_events.ids import calls_stream, debate_stream

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 from jury_actors.messages import Job, RunContext
 from jury_actors.runtime import RuntimeConfig, drive, in_process_runtime
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
+from jury_debate.panel_spec import PanelSpec
+from jury_debate.resolved_panel import ResolvedPanel, resolve
 from jury_debate.rules_1.opening import ballot_id
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.codec import decode

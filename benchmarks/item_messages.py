@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from jury_debate.prompts_1.case_items import ItemMessages
-from jury_events.case import Case
+from jury_events.case import Case, with_provenance
 from jury_events.codec import decode
 from jury_events.debate_events import DebateOpened
 from jury_events.ids import debate_stream
-from jury_events.provenance import with_provenance
 from jury_judge import Jury
 from jury_judge.stores.case_messages import CaseMessages
 from jury_store.event_store import EventStore

@@ -31,7 +31,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from jury_actors import driver
 from jury_actors.messages import Job, RunContext
 from jury_actors.runtime import RuntimeConfig, drive, in_process_runtime
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
+from jury_debate.panel_spec import PanelSpec
+from jury_debate.resolved_panel import ResolvedPanel, resolve
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.codec import decode
 from jury_events.debate_events import JurorEvaluated

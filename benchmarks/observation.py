@@ -29,7 +29,8 @@ from jury_actors.observation.json_lines import LineHandler
 from jury_actors.observation.process_observation import observation_settings, observed_here
 from jury_actors.observation.tallies import MetricTotals
 from jury_actors.runtime import Runtime, RuntimeConfig, drive, in_process_runtime
-from jury_debate.panel_spec import PanelSpec, resolve
+from jury_debate.panel_spec import PanelSpec
+from jury_debate.resolved_panel import resolve
 from jury_judge.metrics_text import MetricsExposition
 from jury_judge.stores.stores import open_writer
 from jury_judge.traces.trace_export import TraceExport

@@ -30,7 +30,8 @@ from jury_actors.runtime import RuntimeConfig, drive, in_process_runtime
 from jury_cases.case_files import CaseFiles
 from jury_cases.labels import Labels
 from jury_cases.options import CaseOptions
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
+from jury_debate.panel_spec import PanelSpec
+from jury_debate.resolved_panel import ResolvedPanel, resolve
 from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.exchange import ExchangeRecorded

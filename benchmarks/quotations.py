@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 
 from jury_debate.assignment import Assignment
 from jury_debate.debate import Debate
-from jury_debate.panel_spec import PanelSpec, resolve
+from jury_debate.panel_spec import PanelSpec
+from jury_debate.resolved_panel import resolve
 from jury_debate.rules_1.answers import parse_answer
 from jury_debate.rules_1.evidence import ShownEvidence, searched_items
 from jury_debate.rules_1.quotations import SearchedItems, SearchedText

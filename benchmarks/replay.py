@@ -21,7 +21,8 @@ from debates import jobs
 
 from jury_actors.messages import RunContext
 from jury_actors.runtime import RuntimeConfig, drive, in_process_runtime
-from jury_debate.panel_spec import PanelSpec, resolve
+from jury_debate.panel_spec import PanelSpec
+from jury_debate.resolved_panel import resolve
 from jury_events.codec import decode
 from jury_events.ids import debate_stream
 from jury_migrations.upgrading import upgrade

@@ -29,7 +29,8 @@ from debates import jobs
 
 from jury_actors.messages import RunContext
 from jury_actors.runtime import RuntimeConfig, drive, in_process_runtime
-from jury_debate.panel_spec import PanelSpec, resolve
+from jury_debate.panel_spec import PanelSpec
+from jury_debate.resolved_panel import resolve
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import NewEvent
 from jury_events.parts import refs_in

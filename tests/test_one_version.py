@@ -13,7 +13,6 @@ REGISTRIES = {
     "rules_registry.py",
     "prompts_registry.py",
     "codec.py",
-    "upcasters.py",
     "opening.py",
 }
 

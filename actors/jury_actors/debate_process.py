@@ -16,8 +16,8 @@ from jury_actors.observation.observer import Observer, Subject
 from jury_actors.prompt_caching import PlannedStep, PromptCaching
 from jury_debate.assignment import Assignment, tools_offered
 from jury_debate.debate import Debate
-from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import panel_differences
+from jury_debate.resolved_panel import ResolvedPanel
 from jury_debate.rules import SECRET_BYTES
 from jury_debate.rules_registry import newest_rules
 from jury_debate.shared_prompts import RoundsSeen

@@ -3,12 +3,12 @@
 from typing import NamedTuple, Protocol
 
 from jury_debate.assignment import Assignment
-from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.resolved_panel import ResolvedPanel
 from jury_debate.step_outcome import Outcome
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
+from jury_events.ladder import StagePlace
 from jury_events.parts import PartRef
-from jury_events.stages import StagePlace
 from jury_providers.provider import Caching
 
 

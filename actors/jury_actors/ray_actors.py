@@ -64,7 +64,8 @@ class ServiceActor(ABC):
 
     async def call(self, method: str, packed: bytes) -> bytes:
         """Call a method of the object; arguments and result are packed."""
-        return pack(await getattr(await self._service(), method)(*unpack(packed)))
+        args, options = unpack(packed)
+        return pack(await getattr(await self._service(), method)(*args, **options))
 
     async def notices(self, incarnation: str, ack: int) -> Delivery[str]:
         """Lines for the user; see `Notices.poll`."""

@@ -141,10 +141,10 @@ class _Proxy:
         call = partial(self._call, method)
         return partial(repeated, call) if self._repeats else call
 
-    async def _call(self, method: str, *args: Any) -> Any:
+    async def _call(self, method: str, *args: Any, **options: Any) -> Any:
         if self._handle is None:
             self._handle = self._find()
-        call = remotely(self._handle.call, method, pack(args))
+        call = remotely(self._handle.call, method, pack((args, options)))
         try:
             return unpack(await (call if self._ended is None else unless_ended(self._ended, call)))
         except ClusterLost as error:

@@ -18,10 +18,10 @@ from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.errors import UnknownPart
 from jury_events.exchange import ExchangeRecorded, FailedCall, RecordedToolCall, RequestMessage, ViaBatch
-from jury_events.hidden_characters import CONTROL
 from jury_events.outcome import ANSWERS
 from jury_events.parts import BorrowedTexts, PartBuffer, PartRef
 from jury_events.rubric import Rubric
+from jury_events.text import CONTROL
 from jury_events.value import trusted
 from jury_events.verdict_scale import VerdictScale
 from jury_providers.provider import (

@@ -314,7 +314,7 @@ class AuditedShare:
 def audited_shares(cases: Iterable[AuditedCase]) -> tuple[AuditedShare, ...]:
     """How often the last stage says otherwise, and how often a person does: of all, then by early verdict.
 
-    The cases were drawn by lot (`jury_events.stages`), so each is one trial; intervals are exact (Clopper and Pearson
+    The cases were drawn by lot (`jury_events.ladder`), so each is one trial; intervals are exact (Clopper and Pearson
     1934). The last stage may be wrong: disagreement is no error, and shows drift.
     """
     found = list(cases)

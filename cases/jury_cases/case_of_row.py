@@ -18,8 +18,16 @@ from jury_cases.transcripts.builder import TranscriptBuilder, begins_with_though
 from jury_cases.transcripts.chat import read_message
 from jury_cases.transcripts.json_values import json_kind
 from jury_cases.transcripts.reading import first_prompt, is_message, last_answer, split_system
-from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, Image, QuestionSpec, Scenario
-from jury_events.decisive import SCALE_LABEL
+from jury_events.case import (
+    SCALE_LABEL,
+    ArtifactKind,
+    ArtifactRecord,
+    Case,
+    ExecutionResult,
+    Image,
+    QuestionSpec,
+    Scenario,
+)
 from jury_events.errors import EventError
 from jury_events.text import condensed, visible_line
 from jury_events.transcript import Message, Transcript

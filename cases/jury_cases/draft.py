@@ -9,10 +9,8 @@ from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.authors import SeenRoles
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import json_kind
-from jury_events.case import MetadataValue
-from jury_events.decisive import DECISIVE_AGENT, DECISIVE_MESSAGE
-from jury_events.hidden_characters import CONTROL
-from jury_events.text import visible_line
+from jury_events.case import DECISIVE_AGENT, DECISIVE_MESSAGE, MetadataValue
+from jury_events.text import CONTROL, visible_line
 
 
 @dataclass(kw_only=True)

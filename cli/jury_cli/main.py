@@ -17,8 +17,8 @@ from jury_cli.option_groups import HelpContext
 from jury_cli.signals import raising
 from jury_cli.streams import lines_as_configured, note, outlive_readers
 from jury_events.errors import JuryError, SettingError, error_text
-from jury_events.known_secrets import known_scrubber
 from jury_events.nearest import did_you_mean
+from jury_events.scrubbing import known_scrubber
 from jury_events.text import visible_line
 from jury_judge.log_lines import has_lines
 

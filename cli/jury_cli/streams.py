@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from jury_cli.exits import OutputClosed
 from jury_events.errors import SettingError
-from jury_events.known_secrets import known_scrubber
+from jury_events.scrubbing import known_scrubber
 from jury_events.text import visible_line
 from jury_judge.log_lines import (
     DEFAULT_LEVEL,

@@ -11,6 +11,7 @@ from jury_debate.assignment import AnswerSpec as AnswerSpec
 from jury_debate.assignment import Assignment as Assignment
 from jury_debate.assignment import CallMessage as CallMessage
 from jury_debate.assignment import scenario_numbers as scenario_numbers
+from jury_debate.assignment import seat_letter as seat_letter
 from jury_debate.calibrated import panel_digest as panel_digest
 from jury_debate.calibrated import prompts_digest as prompts_digest
 from jury_debate.conversation import Call as Call
@@ -29,11 +30,8 @@ from jury_debate.marking import unmark as unmark
 from jury_debate.panel_spec import FinalSpec as FinalSpec
 from jury_debate.panel_spec import JudgeSpec as JudgeSpec
 from jury_debate.panel_spec import PanelSpec as PanelSpec
-from jury_debate.panel_spec import ResolvedPanel as ResolvedPanel
 from jury_debate.panel_spec import SeatSpec as SeatSpec
 from jury_debate.panel_spec import read_spec as read_spec
-from jury_debate.panel_spec import reads_images as reads_images
-from jury_debate.panel_spec import resolve as resolve
 from jury_debate.presets import PRESETS as PRESETS
 from jury_debate.prompts_1.case_items import ItemMessages as ItemMessages
 from jury_debate.prompts_1.case_items import SourceMessage as SourceMessage
@@ -55,6 +53,9 @@ from jury_debate.recorded_panel import described as described
 from jury_debate.recorded_panel import panel_differences as panel_differences
 from jury_debate.recorded_panel import recorded_panel as recorded_panel
 from jury_debate.recorded_panel import spec_of as spec_of
+from jury_debate.resolved_panel import ResolvedPanel as ResolvedPanel
+from jury_debate.resolved_panel import reads_images as reads_images
+from jury_debate.resolved_panel import resolve as resolve
 from jury_debate.rules import Rules as Rules
 from jury_debate.rules_1.answers import AnswerRefusal as AnswerRefusal
 from jury_debate.rules_1.answers import parse_answer as parse_answer
@@ -67,7 +68,6 @@ from jury_debate.rules_registry import RULES as RULES
 from jury_debate.rules_registry import newest_rules as newest_rules
 from jury_debate.rules_registry import rules_of as rules_of
 from jury_debate.scale_review import review_scale as review_scale
-from jury_debate.seat_letters import seat_letter as seat_letter
 from jury_debate.shared_prompts import RoundsSeen as RoundsSeen
 from jury_debate.shared_prompts import further_calls as further_calls
 from jury_debate.shared_prompts import prompt_start as prompt_start

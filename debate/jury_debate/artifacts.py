@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from jury_debate.datamark import visible
-from jury_debate.model_json import MODEL_JSON
 from jury_debate.prompts_1.prompts import Prompts
 from jury_debate.prompts_1.texts import ArtifactTexts, fill
 from jury_events.canonical import canonical_json
 from jury_events.case import ArtifactRecord, Case
 from jury_events.errors import EventError, JuryError
-from jury_events.hidden_characters import is_blank
-from jury_events.strict_json import InvalidJson
+from jury_events.strict_json import MODEL_JSON, InvalidJson
+from jury_events.text import is_blank
 from jury_events.verdict import REVIEW
 
 _GATE_PASSES = frozenset({"pass", "blocked"})

@@ -1,7 +1,9 @@
 """What a seat is asked in one step: the prompt as an ordered list of parts, and what its answer must contain."""
 
 from collections.abc import Mapping
-from itertools import accumulate, pairwise
+from functools import lru_cache
+from itertools import accumulate, chain, pairwise
+from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from jury_events.ids import Step
@@ -51,13 +53,16 @@ class CallMessage(NamedTuple):
     def shared_blocks(self) -> tuple[tuple[PartRef, ...], ...]:
         """The parts of each shared block."""
         if not self.blocks:
-            return tuple([(part,) for part in self.parts[: self.shared]])
+            return tuple(zip(self.parts[: self.shared], strict=True))
         return tuple(self.parts[start:end] for start, end in pairwise((0, *accumulate(self.blocks))))
 
     @property
     def texts(self) -> tuple[PartRef, ...]:
         """All parts that it refers to, the pictures last."""
         return (*self.parts, *(image.content for image in self.images)) if self.images else self.parts
+
+
+_texts = attrgetter("texts")
 
 
 class Opinion(NamedTuple):
@@ -172,7 +177,7 @@ class Assignment(NamedTuple):
     @property
     def texts(self) -> tuple[PartRef, ...]:
         """All parts that its calls may refer to."""
-        shown = tuple([ref for message in self.messages for ref in message.texts])
+        shown = tuple(chain.from_iterable(map(_texts, self.messages)))
         reading = self.reading
         if reading is None:
             return shown
@@ -188,3 +193,14 @@ def scenario_numbers(scenarios: tuple[str, ...]) -> tuple[str, ...]:
 def tools_offered(panel: Panel, records: int) -> bool:
     """Whether the artifact tools are offered: in `tools` mode, where the case has records to fetch."""
     return panel.artifacts.mode == "tools" and records > 0
+
+
+@lru_cache(maxsize=1024)
+def seat_letter(index: int) -> str:
+    """The letter of the seat at `index` (from 0): A to Z, then AA, AB, and so on."""
+    letters = ""
+    index += 1
+    while index:
+        index, rest = divmod(index - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters

@@ -10,7 +10,7 @@ for each line end. A long run of one hidden character is written once, with its 
 
 import re
 
-from jury_events.hidden_characters import is_hidden
+from jury_events.text import is_hidden
 
 GAP = "ˆ"
 BREAK = "⏎"

@@ -142,16 +142,18 @@ def check_decision_seats(panel: Panel, deciding: Collection[str] = ()) -> None:
     Args:
         deciding: as in `asked_questions`.
     """
-    judge = panel.final.judge
-    if judge is not None and (named := [one for one in (judge.model, *judge.fallbacks) if decides(one, deciding)]):
-        raise PanelError(
-            f"final.judge: {named[0]} is a decision model, which gives no reasons; name a model that answers in words"
-        )
+    judge, asked = panel.final.judge, False
+    for model in () if judge is None else (judge.model, *judge.fallbacks):
+        if decides(model, deciding):
+            raise PanelError(
+                f"final.judge: {model} is a decision model, which gives no reasons; name a model that answers in words"
+            )
     for index, seat in enumerate(panel.seats):
         _check_models(index, seat, deciding)
         if seat.questions is not None:
+            asked = True
             _check_seat(index, seat)
-    if len(panel.speaking) == len(panel.seats):
+    if not asked:
         return
     if panel.answers.evidence == "required":
         raise PanelError(

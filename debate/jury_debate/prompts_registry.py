@@ -4,21 +4,23 @@ A released version never changes, so that recorded prompts can be rendered again
 """
 
 from collections.abc import Callable, Mapping
+from typing import get_args
 
 from jury_debate.errors import UnknownPrompts
 from jury_debate.prompts_1 import prompts as prompts_1
 from jury_debate.prompts_1.prompts import Prompts
+from jury_events.panel import Language
 
-PROMPTS: Mapping[int, Callable[[str], Prompts]] = {prompts_1.VERSION: prompts_1.load_prompts}
+PROMPTS: Mapping[int, Callable[[Language], Prompts]] = {prompts_1.VERSION: prompts_1.load_prompts}
 """The versions by number."""
 
 PROMPTS_VERSION = max(PROMPTS)
 """New debates use it, unless another one is named."""
 
-LANGUAGES = ("ja", "en")
+LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 
-def load_prompts(version: int, language: str) -> Prompts:
+def load_prompts(version: int, language: Language) -> Prompts:
     """The prompts of one version and language."""
     load = PROMPTS.get(version)
     if load is None:

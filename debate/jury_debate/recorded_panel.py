@@ -5,20 +5,8 @@ from typing import Any, NamedTuple
 
 from jury_debate.assignment import JUDGE_ROLE_PROMPT, ROLE_PROMPT
 from jury_debate.decision_seats import decides
-from jury_debate.panel_spec import (
-    ROLE_KEYS,
-    SCALE_ROLE,
-    DiscussionSpec,
-    FinalSpec,
-    JudgeSpec,
-    PanelSpec,
-    ResolvedPanel,
-    SeatSpec,
-    SpeakersSpec,
-    StopSpec,
-    reads_images,
-    resolve,
-)
+from jury_debate.panel_spec import DiscussionSpec, FinalSpec, JudgeSpec, PanelSpec, SeatSpec, SpeakersSpec, StopSpec
+from jury_debate.resolved_panel import ROLE_KEYS, SCALE_ROLE, ResolvedPanel, reads_images, resolve
 from jury_debate.scale_spec import bundled_name, written_scale
 from jury_events.debate_events import DebateOpened
 from jury_events.panel import FinalJudge, FinalRules, Panel, Seat

@@ -15,12 +15,11 @@ from jury_debate.state import DebateState, SeatEvaluation
 from jury_debate.step_outcome import Outcome
 from jury_events.case import Case
 from jury_events.codec import DebateEvent
-from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import DebateOpened, EndReason
 from jury_events.evaluation import Evaluation
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
-from jury_events.judgment import Judgment
+from jury_events.judgment import ConsensusCheck, Judgment
 from jury_events.outcome import FailureReason
 from jury_events.panel import DiscussionRules, Panel
 from jury_events.parts import PartMaker, PartRef, PartRegistry

@@ -5,11 +5,10 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import DebateCompleted, DebateForked, DebateOpened, EndReason
 from jury_events.evaluation import Evaluation
 from jury_events.ids import Step
-from jury_events.judgment import Judgment
+from jury_events.judgment import ConsensusCheck, Judgment
 from jury_events.panel import Panel
 from jury_events.parts import PartRef
 

@@ -3,7 +3,7 @@
 What a model answered is not here: it is an ordinary `exchange_recorded` of its debate, `via` the batch.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -32,6 +32,9 @@ class BatchPrepared(EventBody):
     `provider_time`: of the provider's own clock, before anything was sent; None: it did not say.
     """
 
+    id_form: ClassVar[str] = "prepared"
+    """One a batch."""
+
     type: Literal["batch_prepared"] = "batch_prepared"
     batch_id: OwnerId
     run_id: Label
@@ -45,11 +48,6 @@ class BatchPrepared(EventBody):
     size: Count
     most: Dollars | None = None
     provider_time: Microseconds | None = None
-
-    @property
-    def event_id(self) -> str:
-        """One a batch."""
-        return "prepared"
 
 
 class BatchedExchange(Value):
@@ -66,26 +64,22 @@ class BatchedExchange(Value):
 class BatchItemsListed(EventBody):
     """Some of the items, in order; `first` is the number of the first. Stored together with `batch_prepared`."""
 
+    id_form: ClassVar[str] = "items/{0.first}"
+    """One a page."""
+
     type: Literal["batch_items_listed"] = "batch_items_listed"
     first: ItemNumber
     calls: tuple[BatchedExchange, ...]
-
-    @property
-    def event_id(self) -> str:
-        """One a page."""
-        return f"items/{self.first}"
 
 
 class BatchUploaded(EventBody):
     """The provider has the items as a file."""
 
+    id_form: ClassVar[str] = "uploaded"
+    """One a batch."""
+
     type: Literal["batch_uploaded"] = "batch_uploaded"
     file_id: Label
-
-    @property
-    def event_id(self) -> str:
-        """One a batch."""
-        return "uploaded"
 
 
 class BatchSubmitted(EventBody):
@@ -95,17 +89,15 @@ class BatchSubmitted(EventBody):
     when the provider ends it, in microseconds since 1970-01-01 UTC; None: it does not say.
     """
 
+    id_form: ClassVar[str] = "submitted/{0.number}"
+    """A further one only where the first was another's batch."""
+
     type: Literal["batch_submitted"] = "batch_submitted"
     provider_id: Label
     expires_at: Microseconds | None = None
     found: bool
     certain: bool
     number: ItemNumber
-
-    @property
-    def event_id(self) -> str:
-        """A further one only where the first was another's batch."""
-        return f"submitted/{self.number}"
 
 
 MistakeCause = Literal["ids", "gone"]
@@ -117,15 +109,13 @@ class BatchMistaken(EventBody):
     `cause`: its results have other `ids`; a `person` said so; it is `gone` before anything showed whose it was.
     """
 
+    id_form: ClassVar[str] = "mistaken/{0.number}"
+    """One a mistake."""
+
     type: Literal["batch_mistaken"] = "batch_mistaken"
     provider_id: Label
     cause: MistakeCause
     number: ItemNumber
-
-    @property
-    def event_id(self) -> str:
-        """One a mistake."""
-        return f"mistaken/{self.number}"
 
 
 BatchStage = Literal["waiting", "running", "cancelling", "ended"]
@@ -133,6 +123,9 @@ BatchStage = Literal["waiting", "running", "cancelling", "ended"]
 
 class BatchChanged(EventBody):
     """The provider says something new: its `stage`, its own `word` for it, and the items that it counts as done."""
+
+    id_form: ClassVar[str] = "changed/{0.number}"
+    """One a change."""
 
     type: Literal["batch_changed"] = "batch_changed"
     stage: BatchStage
@@ -142,35 +135,26 @@ class BatchChanged(EventBody):
     error: Label | None = None
     number: ItemNumber
 
-    @property
-    def event_id(self) -> str:
-        """One a change."""
-        return f"changed/{self.number}"
-
 
 class BatchCancelRequested(EventBody):
     """The provider is to be asked to end the batch: its deadline passed, or `by` a person."""
+
+    id_form: ClassVar[str] = "cancel-requested"
+    """One a batch."""
 
     type: Literal["batch_cancel_requested"] = "batch_cancel_requested"
     cause: Literal["deadline", "person"]
     by: Label | None = None
 
-    @property
-    def event_id(self) -> str:
-        """One a batch."""
-        return "cancel-requested"
-
 
 class BatchCancelSent(EventBody):
     """The provider was asked to end the batch, and did not refuse; `at`: its own clock then, None: it did not say."""
 
+    id_form: ClassVar[str] = "cancel-sent"
+    """One a batch."""
+
     type: Literal["batch_cancel_sent"] = "batch_cancel_sent"
     at: Microseconds | None = None
-
-    @property
-    def event_id(self) -> str:
-        """One a batch."""
-        return "cancel-sent"
 
 
 class BatchMissed(EventBody):
@@ -179,16 +163,14 @@ class BatchMissed(EventBody):
     It is asked again some time later, before calls are made again. `at`: its own clock, None: it did not say.
     """
 
+    id_form: ClassVar[str] = "missed/{0.number}"
+    """One for each time that it was first missed."""
+
     type: Literal["batch_missed"] = "batch_missed"
     what: Literal["batch", "results"]
     reason: Label
     at: Microseconds | None = None
     number: ItemNumber
-
-    @property
-    def event_id(self) -> str:
-        """One for each time that it was first missed."""
-        return f"missed/{self.number}"
 
 
 UnansweredEnd = Literal["expired", "cancelled", "missing", "unreadable", "superseded"]
@@ -212,14 +194,12 @@ class UnansweredItem(Value):
 class BatchItemsUnanswered(EventBody):
     """Items whose exchange ids are free again."""
 
+    id_form: ClassVar[str] = "unanswered/{0.number}"
+    """One a page."""
+
     type: Literal["batch_items_unanswered"] = "batch_items_unanswered"
     unanswered: tuple[UnansweredItem, ...]
     number: ItemNumber
-
-    @property
-    def event_id(self) -> str:
-        """One a page."""
-        return f"unanswered/{self.number}"
 
 
 CloseCause = Literal["ended", "not_submitted", "refused", "results_gone"]
@@ -233,6 +213,9 @@ class BatchClosed(EventBody):
     results that name no item, or one that another line has named.
     """
 
+    id_form: ClassVar[str] = "closed"
+    """One a batch."""
+
     type: Literal["batch_closed"] = "batch_closed"
     cause: CloseCause
     detail: Label | None = None
@@ -241,22 +224,15 @@ class BatchClosed(EventBody):
     unknown: Count
     doubled: Count
 
-    @property
-    def event_id(self) -> str:
-        """One a batch."""
-        return "closed"
-
 
 class BatchTextsErased(EventBody):
     """Texts of this batch were deleted together with those of a debate: digests' salts, answers that are not used."""
+
+    id_form: ClassVar[str] = "erased/{0.number}"
+    """One an erasure."""
 
     type: Literal["batch_texts_erased"] = "batch_texts_erased"
     debate_id: OwnerId
     by: Label
     number: ItemNumber
     parts: tuple[PartRef, ...]
-
-    @property
-    def event_id(self) -> str:
-        """One an erasure."""
-        return f"erased/{self.number}"

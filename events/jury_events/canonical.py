@@ -25,6 +25,21 @@ def _members(value: Any) -> dict[str, Any]:
     return found
 
 
+_encoded: dict[type, tuple[object, orjson.Fragment]] = {}
+"""By each type that is `encoded_once`: the last value of it, and its bytes."""
+
+
+def _encoded_once(value: Any) -> Any:
+    """What a value is written as: its members, or its bytes, if it is one that is the same in many events."""
+    if not value.encoded_once:
+        return _members(value)
+    kind, (last, written) = type(value), _encoded.get(type(value), (None, None))
+    if last is not value or written is None:
+        written = orjson.Fragment(orjson.dumps(_members(value), _members, _QUICK))
+        _encoded[kind] = (value, written)
+    return written
+
+
 def _fields(value: object) -> dict[str, Any]:
     if isinstance(value, BaseModel | PartRef):
         return _members(value)
@@ -78,7 +93,7 @@ def encoded_quickly(value: BaseModel | dict[str, Any]) -> bytes | None:
     with its own message, or writes.
     """
     try:
-        body = orjson.dumps(value, _members, _QUICK)
+        body = orjson.dumps(value, _encoded_once, _QUICK)
     except TypeError:
         return None
     # With 0 for every digit, numbers of a given form are found by plain search, which costs less than an expression.

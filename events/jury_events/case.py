@@ -1,10 +1,16 @@
 """A case: one or several scenarios, each a question and the agent's execution, and artifact records.
 
-A case is free text throughout: it is stored as one part, never in an event body.
+A case is free text throughout: it is stored as one part, never in an event body. Where its items come from is a part of
+its own, outside of what is compared: it is the same case whichever file it was read from. What labels say beside a
+verdict (the first message where it went wrong, whether the outcome is correct all the same, the label in the words of a
+scale) is in its metadata, which no juror is shown.
 """
 
 import json
+import re
 from collections import Counter
+from collections.abc import Mapping
+from operator import attrgetter
 from typing import Annotated, Any, Literal, Self
 
 import orjson
@@ -12,7 +18,7 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from jury_events.canonical import canonical_json, encoded_quickly
 from jury_events.errors import EventError
-from jury_events.transcript import Attachment, NotShown, Sha256, Text, Transcript
+from jury_events.transcript import Attachment, ItemSource, NotShown, Sha256, Text, Transcript
 from jury_events.value import CaseId, Label, ScenarioId, Value
 from jury_events.verdict import FAIL, PASS, Verdict
 
@@ -171,7 +177,7 @@ class Case(Value):
 
     @model_validator(mode="after")
     def _scenario_ids_are_unique(self) -> Self:
-        ids = [scenario.scenario_id for scenario in self.scenarios]
+        ids = self.scenario_ids
         if len(set(ids)) != len(ids):
             raise ValueError(f"scenarios: ids must be unique, got {', '.join(ids)}")
         return self
@@ -236,7 +242,10 @@ class Case(Value):
     @property
     def scenario_ids(self) -> tuple[str, ...]:
         """In case order."""
-        return tuple(scenario.scenario_id for scenario in self.scenarios)
+        return tuple(map(_scenario_id, self.scenarios))
+
+
+_scenario_id = attrgetter("scenario_id")
 
 
 def _loaded(content: bytes) -> Any:
@@ -258,3 +267,99 @@ _NOT_KEPT: Any = {
     **dict.fromkeys(("images", "label", "metadata", "tags", "cluster", "agent_cost", "position"), True),
     "scenarios": {"__all__": {"execution": {"transcript": {"sources"}}}},
 }
+
+
+DECISIVE_MESSAGE = "decisive_message"
+"""Metadata: the number of the message in the source, from 0. It is of the only scenario."""
+
+DECISIVE_AGENT = "decisive_agent"
+"""Metadata: the name of the agent at fault."""
+
+OUTCOME_CORRECT = "outcome_correct"
+"""Metadata: whether the outcome is correct, also where something went wrong on the way (a silent fault)."""
+
+SCALE_LABEL = "scale_label"
+"""Metadata: the label in the words of the panel's scale, where the case is judged in one."""
+
+LABEL_METADATA = (DECISIVE_MESSAGE, DECISIVE_AGENT, OUTCOME_CORRECT, SCALE_LABEL)
+"""The metadata that are label data."""
+
+_LABEL_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}", re.ASCII)
+
+
+def decisive_message(metadata: Mapping[str, Any]) -> int | None:
+    """The number of the decisive message; None where the metadata name none."""
+    found = metadata.get(DECISIVE_MESSAGE)
+    return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
+
+
+def outcome_correct(metadata: Mapping[str, Any]) -> bool | None:
+    """Whether the outcome is correct; None where the metadata do not say so by true or false."""
+    found = metadata.get(OUTCOME_CORRECT)
+    return found if isinstance(found, bool) else None
+
+
+def scale_label(metadata: Mapping[str, Any]) -> str | None:
+    """The label in the words of a scale; None where the metadata name none."""
+    found = metadata.get(SCALE_LABEL)
+    return found if isinstance(found, str) and _LABEL_ID.fullmatch(found) else None
+
+
+_NOT_OF_THE_CASE = "the stored text does not say where the items of the case come from"
+
+
+class _Stored(Value):
+    """The stored form: for each scenario the number of the message and the place of each item."""
+
+    position: Text | None = None
+    items: tuple[tuple[tuple[Annotated[int, Field(ge=0, le=2**31)], Text], ...], ...]
+
+
+def provenance(case: Case) -> bytes | None:
+    """What is known of where a case comes from, as canonical JSON; None where nothing is."""
+    sources = [scenario.execution.transcript.sources for scenario in case.scenarios]
+    if case.position is None and not any(sources):
+        return None
+    items = [[[one.message, one.place] for one in listed] for listed in sources]
+    return canonical_json({"items": items, **({} if case.position is None else {"position": case.position})})
+
+
+def with_provenance(case: Case, content: bytes) -> Case:
+    """The case with what `provenance` wrote."""
+    try:
+        stored = _Stored.model_validate_json(content)
+        pairs = zip(case.scenarios, stored.items, strict=True)
+        scenarios = tuple(_sourced(scenario, tuple(_sources(listed))) for scenario, listed in pairs)
+    except (ValidationError, ValueError) as error:
+        raise EventError(_NOT_OF_THE_CASE) from error
+    return case.changed(scenarios=scenarios, position=stored.position)
+
+
+def item_messages(case: Case, content: bytes) -> tuple[tuple[int, ...], ...]:
+    """The numbers of the messages that the items come from, by scenario: what `with_provenance` puts into the case.
+
+    A scenario whose sources are not known has none.
+    """
+    try:
+        stored = _Stored.model_validate_json(content)
+    except ValidationError as error:
+        raise EventError(_NOT_OF_THE_CASE) from error
+    numbers = tuple(tuple(message for message, _ in listed) for listed in stored.items)
+    items = [len(scenario.execution.transcript) for scenario in case.scenarios]
+    if len(items) != len(numbers) or any(len(one) not in {0, of} for one, of in zip(numbers, items, strict=True)):
+        raise EventError(_NOT_OF_THE_CASE)
+    return numbers
+
+
+def without_provenance(case: Case) -> Case:
+    """The case as it is judged, compared and stored."""
+    return case.changed(scenarios=tuple(_sourced(scenario, ()) for scenario in case.scenarios), position=None)
+
+
+def _sources(listed: tuple[tuple[int, str], ...]) -> tuple[ItemSource, ...]:
+    return tuple(ItemSource(message=message, place=place) for message, place in listed)
+
+
+def _sourced(scenario: Scenario, sources: tuple[ItemSource, ...]) -> Scenario:
+    execution = scenario.execution
+    return scenario.changed(execution=execution.changed(transcript=execution.transcript.changed(sources=sources)))

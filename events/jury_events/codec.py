@@ -1,6 +1,12 @@
-"""Encodes events as canonical body bytes, once, and decodes them; old schemas are upcast on reading."""
+"""Encodes events as canonical body bytes, once, and decodes them; old schemas are upcast on reading.
+
+Stored bytes never change. There is no upcaster yet: every schema is 1. A field that is new and optional needs none, as
+canonical JSON leaves out what is None; a field that is renamed or required does. An upcaster turns a body of one schema
+into the next one, and writes out every new field, so that an upcast body is complete exactly if the stored one is.
+"""
 
 import json
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -79,7 +85,23 @@ from jury_events.run_events import (
     RunOpened,
     RunReopened,
 )
-from jury_events.upcasters import upcast
+
+Upcaster = Callable[[dict[str, Any]], dict[str, Any]]
+
+UPCASTERS: dict[tuple[str, int], Upcaster] = {}
+"""By (type, schema): the upcaster to schema + 1."""
+
+
+def upcast(event_type: str, schema: int, target: int, body: dict[str, Any]) -> dict[str, Any]:
+    """`body`, upcast from `schema` to `target`.
+
+    Raises:
+        ValueError, LookupError, TypeError, AttributeError: it is not a body of its schema.
+    """
+    for number in range(schema, target):
+        body = UPCASTERS[event_type, number](body)
+    return body
+
 
 DebateEvent = (
     DebateOpened
@@ -216,23 +238,24 @@ def _decoded_of(stored: StoredEvent, kinds: Any, prefix: str) -> Any:
 
 def _decoded(stored: StoredEvent) -> tuple[AnyEvent, bytes]:
     current = SCHEMAS.get(stored.type)
-    where = _where(stored)
     if type(stored.schema) is not int:  # a SQLite column may contain any type
-        raise MalformedBody(f"{where}: the column schema contains {type(stored.schema).__name__}, not int")
+        raise MalformedBody(f"{_where(stored)}: the column schema contains {type(stored.schema).__name__}, not int")
     if current is None or not 1 <= stored.schema <= current:
         raise UnknownEventType(
-            f"{where} is {stored.type!r}, schema {stored.schema}, which this version does not know; upgrade jury-judge"
+            f"{_where(stored)} is {stored.type!r}, schema {stored.schema}, which this version does not know; "
+            "upgrade jury-judge"
         )
     if not stored.stream.startswith(STREAMS[stored.type]):
-        raise MalformedBody(f"{where} is {stored.type!r}, which belongs to a stream {STREAMS[stored.type]}ID")
+        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which belongs to a stream {STREAMS[stored.type]}ID")
     try:
         body = stored.body if stored.schema == current else _upcast_body(stored)
         event = _adapter.validate_json(body)
     except _UNREADABLE as error:
-        raise MalformedBody(f"{where} ({stored.type}) does not decode: {_first_line(error)}") from error
+        raise MalformedBody(f"{_where(stored)} ({stored.type}) does not decode: {_first_line(error)}") from error
     if event.type != stored.type or event.event_id != stored.event_id:
         raise MalformedBody(
-            f"{where}: the body is {event.type} {event.event_id!r}, the envelope says {stored.type} {stored.event_id!r}"
+            f"{_where(stored)}: the body is {event.type} {event.event_id!r}, the envelope says {stored.type} "
+            f"{stored.event_id!r}"
         )
     return event, body
 

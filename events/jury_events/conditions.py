@@ -20,13 +20,14 @@ the panel's own.
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Literal, NamedTuple, Protocol, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
 from jury_events.case import MetadataValue
 from jury_events.errors import BadCondition
-from jury_events.evidence_facts import EVIDENCE_VALUES
+from jury_events.evaluation import EVIDENCE_VALUES
 from jury_events.nearest import nearest
 from jury_events.value import CaseId, Label
 from jury_events.verdict import Verdict
@@ -115,7 +116,7 @@ def parse_condition(text: str, *, recorded: bool = False) -> Condition:
 
 def parse_conditions(texts: Iterable[str], *, recorded: bool = False) -> tuple[Condition, ...]:
     """Parse several conditions as `parse_condition`, all of which must match; duplicates are dropped."""
-    return tuple(dict.fromkeys(parse_condition(text, recorded=recorded) for text in texts))
+    return tuple(dict.fromkeys(map(partial(parse_condition, recorded=recorded), texts)))
 
 
 def parse_field(text: str, *, recorded: bool = False) -> str:

@@ -4,18 +4,15 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from jury_events.asking import AskingPlan
 from jury_events.case import MetadataValue, Omission
-from jury_events.consensus import ConsensusCheck
 from jury_events.evaluation import Evaluation, Statement
-from jury_events.final_outcome import FinalOutcome
 from jury_events.ids import Step
-from jury_events.judgment import Judgment, Settled
-from jury_events.outcome import FailureReason, RefusalReason
-from jury_events.panel import Panel
+from jury_events.judgment import ConsensusCheck, Judgment, Settled
+from jury_events.ladder import StagePlace
+from jury_events.outcome import FailureReason, FinalOutcome, RefusalReason
+from jury_events.panel import AskingPlan, Panel
 from jury_events.parts import ImageRef, PartRef
 from jury_events.reading import PartlyRead, ReadingPlan
-from jury_events.stages import StagePlace
 from jury_events.value import CaseId, DebateId, JurorId, Label, Round, RunId, ScenarioId, Value
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import LabelId
@@ -26,14 +23,19 @@ Exchanges = tuple[ExchangeId, ...]
 
 
 class EventBody(Value):
-    """A fact about a debate. `event_id` is deterministic and unique in its stream."""
+    """A fact about a debate. `event_id` is deterministic and unique in its stream.
+
+    `id_form`: how it is made of the event (`{0}`).
+    """
+
+    id_form: ClassVar[str]
 
     schema_version: ClassVar[int] = 1
 
     @property
     def event_id(self) -> str:
         """Derived from the event's fields."""
-        raise TypeError(f"{type(self).__name__} has no event id")
+        return self.id_form.format(self)
 
 
 class NamedPart(Value):
@@ -56,6 +58,9 @@ class DebateOpened(EventBody):
     `asking`: the order in which seats are asked; None: all at once.
     `stage`: the place of the debate in a ladder; None: it is of none.
     """
+
+    id_form: ClassVar[str] = "opened"
+    """One a stream."""
 
     type: Literal["debate_opened"] = "debate_opened"
     debate_id: DebateId
@@ -84,21 +89,14 @@ class DebateOpened(EventBody):
     asking: AskingPlan | None = None
     stage: StagePlace | None = None
 
-    @property
-    def event_id(self) -> str:
-        """One a stream."""
-        return "opened"
-
 
 class DebateBegun(EventBody):
     """A process begins to judge the debate: from now on models may be asked. Durations count from here."""
 
-    type: Literal["debate_begun"] = "debate_begun"
+    id_form: ClassVar[str] = "begun"
+    """One a debate."""
 
-    @property
-    def event_id(self) -> str:
-        """One a debate."""
-        return "begun"
+    type: Literal["debate_begun"] = "debate_begun"
 
 
 class JurorEvaluated(EventBody):
@@ -106,6 +104,9 @@ class JurorEvaluated(EventBody):
 
     `reasoning`: it evaluated once more, with the agent's reasoning shown; None: for the first time.
     """
+
+    id_form: ClassVar[str] = "{0.step.id}/evaluated"
+    """One a step."""
 
     type: Literal["juror_evaluated"] = "juror_evaluated"
     juror_id: JurorId
@@ -119,21 +120,14 @@ class JurorEvaluated(EventBody):
         """The step that it ends."""
         return Step(0, self.juror_id, self.reasoning is True)
 
-    @property
-    def event_id(self) -> str:
-        """One a step."""
-        return f"{self.step.id}/evaluated"
-
 
 class ReasoningShown(EventBody):
     """Phase 1: every seat judges once more, and is shown the agent's reasoning, which it has judged without."""
 
-    type: Literal["reasoning_shown"] = "reasoning_shown"
+    id_form: ClassVar[str] = "reasoning/shown"
+    """One a debate."""
 
-    @property
-    def event_id(self) -> str:
-        """One a debate."""
-        return "reasoning/shown"
+    type: Literal["reasoning_shown"] = "reasoning_shown"
 
 
 class JurorAbstained(EventBody):
@@ -144,6 +138,9 @@ class JurorAbstained(EventBody):
     refused, or never answered usably; None: there are none.
     """
 
+    id_form: ClassVar[str] = "{0.step}/abstained"
+    """One a step."""
+
     type: Literal["juror_abstained"] = "juror_abstained"
     step: StepId
     juror_id: JurorId
@@ -153,41 +150,35 @@ class JurorAbstained(EventBody):
     exchanges: Exchanges
     partly_read: PartlyRead | None = None
 
-    @property
-    def event_id(self) -> str:
-        """One a step."""
-        return f"{self.step}/abstained"
-
 
 class SeatsNotAsked(EventBody):
     """Phase 1: the seats that remain are not asked, as no answer of them could change what is `settled`."""
+
+    id_form: ClassVar[str] = "initial/not-asked"
+    """One a stream."""
 
     type: Literal["seats_not_asked"] = "seats_not_asked"
     juror_ids: Annotated[tuple[JurorId, ...], Field(min_length=1)]
     settled: Settled
 
-    @property
-    def event_id(self) -> str:
-        """One a stream."""
-        return "initial/not-asked"
-
 
 class RoundStarted(EventBody):
     """Phase 2: a round begins, in this speaker order; `instruction` is the part of its prompts about the round."""
+
+    id_form: ClassVar[str] = "round-{0.round}/started"
+    """One a round."""
 
     type: Literal["round_started"] = "round_started"
     round: Round
     speaker_order: tuple[JurorId, ...]
     instruction: PartRef
 
-    @property
-    def event_id(self) -> str:
-        """One a round."""
-        return f"round-{self.round}/started"
-
 
 class StatementMade(EventBody):
     """Phase 2: a seat spoke. `peer_text` is its text as its peers are shown it."""
+
+    id_form: ClassVar[str] = "{0.step.id}/statement"
+    """One a seat and round."""
 
     type: Literal["statement_made"] = "statement_made"
     round: Round
@@ -200,11 +191,6 @@ class StatementMade(EventBody):
     def step(self) -> Step:
         """The step that it ends."""
         return Step(self.round, self.juror_id)
-
-    @property
-    def event_id(self) -> str:
-        """One a seat and round."""
-        return f"{self.step.id}/statement"
 
 
 EndReason = Literal["consensus", "deadlock", "max_rounds", "no_discussion"]
@@ -230,14 +216,12 @@ class ConsensusChecked(EventBody):
 class JudgmentRendered(EventBody):
     """Phase 3: the final judgment."""
 
+    id_form: ClassVar[str] = "final/judgment"
+    """One a debate."""
+
     type: Literal["judgment_rendered"] = "judgment_rendered"
     judgment: Judgment
     exchanges: Exchanges
-
-    @property
-    def event_id(self) -> str:
-        """One a debate."""
-        return "final/judgment"
 
 
 class DebateCompleted(EventBody):
@@ -246,6 +230,9 @@ class DebateCompleted(EventBody):
     `end_reason`: why the discussion ended. `early_termination`: consensus skipped phase 2, or ended it early.
     `final_score` (None: no seat evaluated) and `final_label` are those of the judgment.
     """
+
+    id_form: ClassVar[str] = "completed"
+    """One a debate."""
 
     type: Literal["debate_completed"] = "debate_completed"
     final_verdict: Verdict
@@ -260,36 +247,27 @@ class DebateCompleted(EventBody):
         """What the debate came to."""
         return FinalOutcome(self.final_verdict.value, self.final_label, self.final_score)
 
-    @property
-    def event_id(self) -> str:
-        """One a debate."""
-        return "completed"
-
 
 class DebateFailed(EventBody):
     """The debate failed for good: resuming cannot help. `reason` is a keyword, `detail` the explanation."""
+
+    id_form: ClassVar[str] = "failed"
+    """One a debate."""
 
     type: Literal["debate_failed"] = "debate_failed"
     reason: Label
     detail: PartRef | None = None
 
-    @property
-    def event_id(self) -> str:
-        """One a debate."""
-        return "failed"
-
 
 class DebateCancelled(EventBody):
     """The debate was cancelled for good; late answers go to `calls` only."""
 
+    id_form: ClassVar[str] = "cancelled"
+    """One a debate."""
+
     type: Literal["debate_cancelled"] = "debate_cancelled"
     by: Label
     reason: PartRef | None = None
-
-    @property
-    def event_id(self) -> str:
-        """One a debate."""
-        return "cancelled"
 
 
 class CoordinatorResumed(EventBody):
@@ -298,16 +276,14 @@ class CoordinatorResumed(EventBody):
     `repeated_steps`: steps whose call may have been in flight, for which a model may therefore be called twice.
     """
 
+    id_form: ClassVar[str] = "resumed/{0.number}"
+    """One a resumption: `number` counts them in the debate."""
+
     type: Literal["coordinator_resumed"] = "coordinator_resumed"
     epoch: Annotated[int, Field(ge=1)]
     cause: Literal["coordinator", "juror"]
     number: Annotated[int, Field(ge=1)]
     repeated_steps: tuple[StepId, ...]
-
-    @property
-    def event_id(self) -> str:
-        """One a resumption: `number` counts them in the debate."""
-        return f"resumed/{self.number}"
 
 
 class InheritedSteps(Value):
@@ -325,17 +301,15 @@ class DebateForked(EventBody):
     the debate that made the calls.
     """
 
+    id_form: ClassVar[str] = "forked"
+    """One a debate."""
+
     type: Literal["debate_forked"] = "debate_forked"
     origin: DebateId
     version: Annotated[int, Field(ge=1)]
     secret: PartRef
     steps: tuple[StepId, ...]
     inherited_steps: tuple[InheritedSteps, ...] = ()
-
-    @property
-    def event_id(self) -> str:
-        """One a debate."""
-        return "forked"
 
     def secret_of(self, step: StepId) -> PartRef | None:
         """The secret of a step's ballot, None unless its answers are reused."""
@@ -350,14 +324,12 @@ class DebateReplaced(EventBody):
     It is in one transaction with the opening of the successor. `by`: who asked.
     """
 
+    id_form: ClassVar[str] = "replaced"
+    """One a debate."""
+
     type: Literal["debate_replaced"] = "debate_replaced"
     successor: DebateId
     by: Label
-
-    @property
-    def event_id(self) -> str:
-        """One a debate."""
-        return "replaced"
 
 
 class TextsErased(EventBody):
@@ -366,14 +338,12 @@ class TextsErased(EventBody):
     `scope` is `debate`, `case` or an exchange id; `parts` are the parts that may be missing from now on.
     """
 
+    id_form: ClassVar[str] = "erased/{0.number}"
+    """One an erasure: `number` counts them in the debate."""
+
     type: Literal["texts_erased"] = "texts_erased"
     by: Label
     reason: Label
     scope: ExchangeId
     number: Annotated[int, Field(ge=1)]
     parts: tuple[PartRef, ...]
-
-    @property
-    def event_id(self) -> str:
-        """One an erasure: `number` counts them in the debate."""
-        return f"erased/{self.number}"

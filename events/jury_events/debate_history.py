@@ -8,14 +8,13 @@ from typing import Any, Generic, TypeVar, cast, overload
 from jury_events.batch_events import BatchTextsErased
 from jury_events.codec import DebateEvent, decode
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, DebateOpened, TextsErased
-from jury_events.envelope import StoredEvent
+from jury_events.envelope import Head, StoredEvent, erased_in
 from jury_events.errors import DebateNotFound, MalformedBody
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import batch_stream, calls_stream, debate_stream, is_batch, local_stream, review_stream
 from jury_events.local_facts import LocalFacts, local_facts
 from jury_events.parts import Digest, Part, encode_digest
 from jury_events.review_facts import ReviewFacts, review_facts
-from jury_events.streams import Head, erased_in
 
 E = TypeVar("E", bound=DebateEvent | ExchangeRecorded)
 
@@ -42,7 +41,7 @@ class DecodedEvents(Sequence[E], Generic[E]):
 
     def __getitem__(self, index: int | slice) -> E | Sequence[E]:
         if isinstance(index, slice):
-            return [self[one] for one in range(*index.indices(len(self)))]
+            return list(map(self.__getitem__, range(*index.indices(len(self)))))
         event = self._decoded[index]
         if event is None:
             stored = self._stored[index]

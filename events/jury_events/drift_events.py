@@ -50,6 +50,9 @@ class DriftOpened(EventBody):
     cases later cases of the same `stratum` (a field of cases; None: all) are paired with. `run_id`: of the draws.
     """
 
+    id_form: ClassVar[str] = "opened"
+    """One a baseline."""
+
     type: Literal["drift_opened"] = "drift_opened"
     drift_id: RunId
     run_id: RunId
@@ -68,28 +71,17 @@ class DriftOpened(EventBody):
     by: Label
     program: Label
 
-    @property
-    def event_id(self) -> str:
-        """One a baseline."""
-        return "opened"
-
 
 class _NumberedEvent(EventBody):
     """One of several of its type in the stream: `number` counts them, and of checks is that of the check."""
 
-    identity: ClassVar[str]
     number: EventNumber
-
-    @property
-    def event_id(self) -> str:
-        """One a number."""
-        return self.identity.format(self.number)
 
 
 class DrawsPlanned(_NumberedEvent):
     """From now on the baseline has so many draws of each anchor; further sessions judge them."""
 
-    identity = "planned/{}"
+    id_form = "planned/{0.number}"
     type: Literal["draws_planned"] = "draws_planned"
     draws: Annotated[int, Field(ge=1, le=1000)]
     by: Label
@@ -112,7 +104,7 @@ class DrawsJudged(_NumberedEvent):
     `votes` is empty where debates of the session were cancelled: those that ended first would not be a fair part.
     """
 
-    identity = "judged/{}"
+    id_form = "judged/{0.number}"
     type: Literal["draws_judged"] = "draws_judged"
     votes: tuple[Votes, ...]
     answered: tuple[SeatAnswers, ...]
@@ -140,7 +132,7 @@ class CheckOpened(_NumberedEvent):
     whose debates, which are over, are compared with those of the baseline's stream.
     """
 
-    identity = "check/{}"
+    id_form = "check/{0.number}"
     type: Literal["check_opened"] = "check_opened"
     run_id: RunId
     pairs: Annotated[tuple[DriftPair, ...], Field(min_length=1, max_length=MOST_ANCHORS)]
@@ -215,7 +207,7 @@ class CheckEnded(_NumberedEvent):
     pairs, of each pair by repeat. `stream_votes`: of each pair of the stream the letter before and the letter now.
     """
 
-    identity = "check/{}/ended"
+    id_form = "check/{0.number}/ended"
     type: Literal["check_ended"] = "check_ended"
     votes: tuple[Votes, ...]
     further: tuple[Votes, ...] = ()
@@ -227,7 +219,7 @@ class CheckEnded(_NumberedEvent):
 class CheckAbandoned(_NumberedEvent):
     """Debates of a check were cancelled: its pairs are used up, since those that ended first are no fair part."""
 
-    identity = "check/{}/abandoned"
+    id_form = "check/{0.number}/abandoned"
     type: Literal["check_abandoned"] = "check_abandoned"
     cancelled: Count
 
@@ -239,7 +231,7 @@ class DriftImported(_NumberedEvent):
     None: there is none, or it was not checked, and then the checks before count for nothing here.
     """
 
-    identity = "imported/{}"
+    id_form = "imported/{0.number}"
     type: Literal["drift_imported"] = "drift_imported"
     sealed_by: Label | None = None
     verified_with: Label | None = None

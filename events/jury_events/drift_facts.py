@@ -17,7 +17,7 @@ from jury_events.drift_events import (
 )
 from jury_events.envelope import StoredEvent
 from jury_events.errors import MalformedBody
-from jury_events.ids import debate_id, drift_id_of, repeat_id
+from jury_events.ids import debate_id, repeat_id, stream_debate
 
 _Later = DrawsPlanned | DrawsJudged | CheckOpened | CheckEnded | CheckAbandoned | DriftImported
 _HUNDRED = 100
@@ -126,7 +126,7 @@ def next_drift_facts(facts: DriftFacts | None, stored: StoredEvent) -> DriftFact
     if facts is None or isinstance(event, DriftOpened):
         if facts is not None or not isinstance(event, DriftOpened):
             raise MalformedBody(f"{where}: a baseline begins with its opening, and has one")
-        if event.drift_id != drift_id_of(stored.stream):
+        if event.drift_id != stream_debate(stored.stream):
             raise MalformedBody(f"{where}: it opens another baseline, {event.drift_id}")
         anchors = len(event.anchors)
         return DriftFacts(

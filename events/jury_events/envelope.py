@@ -1,4 +1,4 @@
-"""The envelope of an event and the hash chain of a stream.
+"""The envelope of an event, the hash chain of a stream, and its head.
 
     hash = SHA-256( domain ‖ previous ‖ stream ‖ version ‖ event id ‖ type ‖ schema ‖ recorded at ‖ body )
 
@@ -7,11 +7,14 @@ event of a stream has 32 zero bytes as `previous`. The global position is left o
 """
 
 import hashlib
+import json
 import struct
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
 
-from jury_events.parts import Part
+from jury_events.parts import Digest, Part, decode_digest, refs_in
 
 DOMAIN = b"jury-judge log 1"
 """The mark of a log of this format: no hash of another format is one of it."""
@@ -108,3 +111,20 @@ def stored_hash(previous: bytes, event: StoredEvent) -> bytes:
         recorded_at=event.recorded_at,
         body=event.body,
     )
+
+
+class Head(NamedTuple):
+    """The end of a stream: its last version, the highest epoch that wrote to it, the hash of its last event."""
+
+    version: int
+    epoch: int
+    hash: bytes
+
+
+def erased_in(bodies: Iterable[bytes]) -> set[Digest]:
+    """The texts that bodies of `texts_erased` name; a body that cannot be read names none."""
+    gone: set[Digest] = set()
+    for body in bodies:
+        with suppress(ValueError, TypeError):
+            gone.update(decode_digest(ref) for ref in refs_in(json.loads(body)))
+    return gone

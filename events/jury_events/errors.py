@@ -5,7 +5,7 @@ from enum import Enum
 from string import Formatter
 from typing import Any, ClassVar, Self
 
-from jury_events.known_secrets import known_scrubber
+from jury_events.scrubbing import known_scrubber
 
 _SHOWN = 240
 """Characters of an id that a message quotes."""
@@ -144,3 +144,9 @@ class DebateNotFound(JuryError):
     def named(cls, debate_id: str) -> Self:
         """The error for one id."""
         return cls(f"there is no debate {debate_id[:_SHOWN]!r} in this store; `jury list` lists the debates")
+
+
+def install_line(extra: str) -> str:
+    """The commands that install an extra, for every message that misses it; WHEEL is a wheel's file or address."""
+    # Once a release is published, this line names the package in place of WHEEL, and so does `docs/install.md`.
+    return f"uv sync --inexact --extra {extra} (in a clone) or pip install 'WHEEL[{extra}]'"

@@ -97,19 +97,9 @@ def run_stream(run_id: str) -> str:
     return RUN_PREFIX + run_id
 
 
-def run_id_of(stream: str) -> str:
-    """The inverse of `run_stream`."""
-    return stream.removeprefix(RUN_PREFIX)
-
-
 def drift_stream(drift_id: str) -> str:
     """The stream of a baseline and its checks."""
     return DRIFT_PREFIX + drift_id
-
-
-def drift_id_of(stream: str) -> str:
-    """The inverse of `drift_stream`."""
-    return stream.removeprefix(DRIFT_PREFIX)
 
 
 def is_batch(owner: str) -> bool:
@@ -135,7 +125,7 @@ def portable_streams(debate_id: str) -> tuple[str, ...]:
 
 
 def stream_debate(stream: str) -> str:
-    """The id of the debate that a stream belongs to."""
+    """The id of the debate that a stream belongs to; of a stream without one, its batch, run or baseline."""
     return stream.split("/", 1)[1]
 
 

@@ -1,6 +1,9 @@
-"""The final judgment, with the vote of every seat."""
+"""Consensus checks over all seats of a panel, how votes divide, and the final judgment with the vote of every seat."""
 
+from collections import Counter
+from collections.abc import Iterable
 from enum import StrEnum
+from fractions import Fraction
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -14,6 +17,50 @@ from jury_events.rubric import CriticalCap, DimensionName
 from jury_events.value import Confidence, JurorId, Points, ScenarioId, Value
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import LabelId
+
+
+class ConsensusStatus(StrEnum):
+    """Document 004 §4.2."""
+
+    UNANIMOUS = "unanimous"
+    MAJORITY = "majority"
+    SPLIT = "split"
+
+
+class ConsensusCheck(Value):
+    """`largest` of `seats` seats have the same position; a seat that abstains stays in the denominator.
+
+    `majority_position` is None when split; `majority_label` is its label, as in `SeatPosition`. `reached`: by the
+    rules of the panel, the consensus ends phase 1 or the rounds.
+    """
+
+    status: ConsensusStatus
+    largest: Annotated[int, Field(ge=0)]
+    seats: Annotated[int, Field(ge=1)]
+    majority_position: Verdict | None = None
+    reached: bool
+    majority_label: LabelId | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.largest > self.seats:
+            raise ValueError(f"largest: {self.largest} is more than the {self.seats} seats")
+        if (self.status is ConsensusStatus.SPLIT) != (self.majority_position is None):
+            raise ValueError("majority_position: null exactly when the status is split")
+        if self.majority_label is not None and self.majority_position is None:
+            raise ValueError("majority_label: a split panel has none")
+        return self
+
+    @property
+    def agreement(self) -> Fraction:
+        """largest / seats, exact."""
+        return Fraction(self.largest, self.seats)
+
+    @property
+    def agreement_level(self) -> float:
+        """largest / seats, 0-1."""
+        return self.largest / self.seats
+
 
 VoteKind = Literal["own", "stale", "synthetic", "abstained", "not_asked"]
 
@@ -167,3 +214,15 @@ class Settled(Value):
             shortfalls=tuple(one.criterion for one in judgment.shortfalls or ()),
             accepted=None if judgment.acceptance is None else judgment.acceptance.accepted,
         )
+
+
+def sides_of(positions: Iterable[str | None]) -> tuple[int, ...]:
+    """How many votes each position has, the most first; None is no vote."""
+    return tuple(count for _, count in Counter(one for one in positions if one is not None).most_common())
+
+
+def sides_text(sides: tuple[int, ...]) -> str | None:
+    """`2:1`, `3:0` where all agree; None without a vote."""
+    if not sides:
+        return None
+    return ":".join(map(str, sides if len(sides) > 1 else (*sides, 0)))

@@ -1,6 +1,6 @@
 """The events of the stream `local/{id}`: what this store did with a debate. They are in no cassette."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -46,6 +46,9 @@ class DebateImported(EventBody):
     signature was checked with on import. `lengths`: the streams ended where their store said; None: nothing shows it.
     """
 
+    id_form: ClassVar[str] = "imported/{0.number}"
+    """One an import: `number` counts them."""
+
     type: Literal["debate_imported"] = "debate_imported"
     debate: VersionRange
     calls: VersionRange
@@ -65,11 +68,6 @@ class DebateImported(EventBody):
     def arrived(self) -> bool:
         """Whether any event came."""
         return any(one.until > one.after for one in (self.debate, self.calls, self.review))
-
-    @property
-    def event_id(self) -> str:
-        """One an import: `number` counts them."""
-        return f"imported/{self.number}"
 
 
 def import_proof(seal: str | None, verified_with: str | None) -> Imported:
@@ -99,15 +97,13 @@ class ScoresExportBegun(EventBody):
     Without a `scores_exported` of the same number the call ended before it could record what it wrote.
     """
 
+    id_form: ClassVar[str] = "scores_begun/{0.number}"
+    """One an export: `number` counts them."""
+
     type: Literal["scores_export_begun"] = "scores_export_begun"
     target: ScoreTargetName
     place: Label
     number: EventNumber
-
-    @property
-    def event_id(self) -> str:
-        """One an export: `number` counts them."""
-        return f"scores_begun/{self.number}"
 
 
 class ScoresExported(EventBody):
@@ -116,40 +112,34 @@ class ScoresExported(EventBody):
     `place` is the address of the tool, without credentials; `scores` are those that were written by this export alone.
     """
 
+    id_form: ClassVar[str] = "scores/{0.number}"
+    """One an export: `number` counts them."""
+
     type: Literal["scores_exported"] = "scores_exported"
     target: ScoreTargetName
     place: Label
     scores: tuple[ExportedScore, ...]
     number: EventNumber
 
-    @property
-    def event_id(self) -> str:
-        """One an export: `number` counts them."""
-        return f"scores/{self.number}"
-
 
 class DebateQuarantined(EventBody):
     """Readings of many debates leave this one out until it is released."""
+
+    id_form: ClassVar[str] = "quarantined/{0.number}"
+    """One a quarantine: `number` counts them."""
 
     type: Literal["debate_quarantined"] = "debate_quarantined"
     by: Label
     reason: Label
     number: EventNumber
 
-    @property
-    def event_id(self) -> str:
-        """One a quarantine: `number` counts them."""
-        return f"quarantined/{self.number}"
-
 
 class DebateReleased(EventBody):
     """The quarantine `number` ended."""
 
+    id_form: ClassVar[str] = "released/{0.number}"
+    """One a quarantine."""
+
     type: Literal["debate_released"] = "debate_released"
     by: Label
     number: EventNumber
-
-    @property
-    def event_id(self) -> str:
-        """One a quarantine."""
-        return f"released/{self.number}"

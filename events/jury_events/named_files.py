@@ -8,8 +8,8 @@ import errno
 import os
 from pathlib import Path
 
-from jury_events.known_secrets import known_scrubber, secret_files
 from jury_events.regular_files import read_regular
+from jury_events.scrubbing import known_scrubber, secret_files
 
 
 class SecretInFile(OSError):

@@ -1,6 +1,7 @@
-"""Outcomes of model calls, reasons of refused answers, reasons of failed seats."""
+"""How calls, answers, seats and debates end: outcomes, reasons of refusals and failures, the status in lists."""
 
 from enum import StrEnum
+from typing import Literal, NamedTuple
 
 
 class CallOutcome(StrEnum):
@@ -93,3 +94,31 @@ class FailureReason(StrEnum):
     BAD_REQUEST = "bad_request"
     CONTEXT_TOO_LONG = "context_too_long"
     PARTLY_READ = "partly_read"
+
+
+DebateStatus = Literal[
+    "waiting", "evaluating", "discussing", "judging", "completed", "failed", "cancelled", "unreadable"
+]
+"""`waiting`: opened, and not begun.
+
+`unreadable`: this version cannot read the recorded events; `DebateRow.problem` has the reason.
+"""
+
+
+class FinalOutcome(NamedTuple):
+    """The verdict of a debate that completed.
+
+    Attributes:
+        verdict: one of the three words.
+        label: of the panel's own scale; None: it has none, or only an outcome was decided.
+        score: 0-100; None: no seat evaluated.
+    """
+
+    verdict: str
+    label: str | None
+    score: int | None
+
+    @property
+    def word(self) -> str:
+        """The label; without one, the verdict."""
+        return self.label or self.verdict

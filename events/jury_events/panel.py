@@ -1,17 +1,39 @@
 """A panel: the seats, the discussion rules, the final method. Opening events contain every default."""
 
 from math import ceil
-from typing import Annotated, Any, Literal, Self, TypeVar
+from operator import attrgetter
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from jury_events.asking import StopRule
 from jury_events.calibration import Calibration
 from jury_events.reading import ReadingRule, Window
 from jury_events.rubric import Rubric
 from jury_events.value import JurorId, Label, ModelName, Value
 from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
 from jury_events.verdict_scale import OUTCOME_WORDS, Meaning, VerdictScale
+
+LastAsked = Literal["given", "rotating", "price"]
+"""Which seats are asked last: the last ones of the panel; others in each debate; those with the dearest models."""
+
+
+class StopRule(Value):
+    """A seat is not asked when no answer of it could change what is decided. `order` has every seat of the panel.
+
+    given, price: `order` is that in which seats are asked. rotating: each debate starts at another seat of it.
+    """
+
+    rule: Literal["settled"] = "settled"
+    last: LastAsked = "given"
+    order: Annotated[tuple[JurorId, ...], Field(min_length=2)]
+
+
+class AskingPlan(Value):
+    """The order in which the seats of a debate are asked. The `first` seats of it are asked whatever they answer."""
+
+    order: Annotated[tuple[JurorId, ...], Field(min_length=2)]
+    first: Annotated[int, Field(ge=1)]
+
 
 Weight = Annotated[float, Field(gt=0, le=1_000_000)]
 Order = Literal["parallel", "sequential"]
@@ -286,6 +308,8 @@ class Panel(Value):
     not judge this case for it; None: all do.
     """
 
+    encoded_once: ClassVar[bool] = True
+
     name: Label
     language: Language
     seats: Annotated[tuple[Seat, ...], Field(min_length=1, max_length=MOST_SEATS)]
@@ -319,18 +343,18 @@ class Panel(Value):
             raise ValueError(
                 "stop: settles nothing under reasoning: after, where every seat judges twice; leave it out"
             )
-        failing = next((one.name for one in self.rubric.dimensions if one.critical == OUTCOME_WORDS[FAIL]), None)
-        if failing is not None and not self.final.bands.whole_scores(FAIL):
-            raise ValueError(
-                f"final.bands: where no score fails, the verdict that the critical criterion {failing} can make fail "
-                "has none; write a higher needs_review"
-            )
+        for one in self.rubric.dimensions:
+            if one.critical == OUTCOME_WORDS[FAIL] and not self.final.bands.whole_scores(FAIL):
+                raise ValueError(
+                    f"final.bands: where no score fails, the verdict that the critical criterion {one.name} can make "
+                    "fail has none; write a higher needs_review"
+                )
         return self
 
     @property
     def juror_ids(self) -> tuple[str, ...]:
         """In seat order."""
-        return tuple([seat.juror_id for seat in self.seats])
+        return tuple(map(_juror_id, self.seats))
 
     def seat(self, juror_id: str) -> Seat:
         """The seat of `juror_id`; KeyError when there is none."""
@@ -368,9 +392,18 @@ class Panel(Value):
     @property
     def models(self) -> tuple[str, ...]:
         """Every model that may be asked, seats first, without repeats."""
-        return tuple(
-            dict.fromkeys(model for place in self.seats_and_judge for model in (place.model, *place.fallbacks))
-        )
+        found: dict[str, None] = {}
+        for place in self.seats_and_judge:
+            found |= dict.fromkeys((place.model, *place.fallbacks))
+        return tuple(found)
+
+    @property
+    def sees_pictures(self) -> bool:
+        """Whether a seat or the final judge is sent the pictures of a case."""
+        return any(map(_images, self.seats_and_judge))
+
+
+_juror_id, _images = attrgetter("juror_id"), attrgetter("images")
 
 
 def _without_carriage(place: _Place) -> _Place:

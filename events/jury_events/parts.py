@@ -139,7 +139,10 @@ class PartBuffer:
 
     def know(self, parts: Iterable[Part]) -> None:
         """Add parts that are already in the log."""
-        self.know_texts({part.ref.part: part.content for part in whole(parts)})
+        for part in whole(parts):
+            text = encode_digest(part.digest)
+            self._refs.setdefault(part.content, PartRef(text))
+            self._texts[text] = part.content
 
     def know_texts(self, texts: Mapping[str, bytes]) -> None:
         """Add contents by the 43 characters of their references."""

@@ -52,7 +52,9 @@ def open_regular(path: str | os.PathLike[str], *, follow: bool = True, shared: b
     try:
         opened = os.fstat(descriptor)
         _check_kind(opened, path)  # another file may have the name by now
-        _check_kernels(_kernels(path, descriptor, opened.st_dev, shared=shared), path)
+        if (found := _kernels(path, descriptor, opened.st_dev, shared=shared)) is not None:
+            said = f"a file of {found}, where the system shows processes and devices: name a file of your own"
+            raise KernelFile(errno.EACCES, said, os.fspath(path))  # noqa: TRY301  (as the others it closes the file)
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
@@ -64,12 +66,6 @@ def _check_kind(found: os.stat_result, path: str | os.PathLike[str]) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     if not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):  # a link is refused when it is opened
         raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
-
-
-def _check_kernels(found: str | None, path: str | os.PathLike[str]) -> None:
-    if found is not None:
-        said = f"a file of {found}, where the system shows processes and devices: name a file of your own"
-        raise KernelFile(errno.EACCES, said, os.fspath(path))
 
 
 def _kernels(path: str | os.PathLike[str], descriptor: int, device: int, *, shared: bool) -> str | None:
@@ -86,7 +82,10 @@ def _kernels(path: str | os.PathLike[str], descriptor: int, device: int, *, shar
             for kernels in _KERNELS:
                 if name.is_relative_to(kernels):
                     return str(kernels)
-    return next((name for name, number in _kernels_devices() if number == device), None)
+    for kind, number in _kernels_devices():
+        if number == device:
+            return kind
+    return None
 
 
 def _kernels_devices() -> Iterator[tuple[str, int]]:

@@ -3,7 +3,7 @@
 Versions count all events of the stream, and every event has its own version as `number`.
 """
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -49,6 +49,9 @@ class HumanReviewed(EventBody):
     outcome is the verdict; None: the verdict alone was given.
     """
 
+    id_form: ClassVar[str] = "reviewed/{0.number}"
+    """One a review."""
+
     type: Literal["human_reviewed"] = "human_reviewed"
     reviewer: Label
     verdict: Verdict
@@ -67,14 +70,12 @@ class HumanReviewed(EventBody):
             raise ValueError("a pass has no decisive item")
         return self
 
-    @property
-    def event_id(self) -> str:
-        """One a review."""
-        return f"reviewed/{self.number}"
-
 
 class ReviewAssigned(EventBody):
     """A person is asked to review this debate. `sample`: it was drawn at random; None: it was chosen."""
+
+    id_form: ClassVar[str] = "assigned/{0.number}"
+    """One an assignment."""
 
     type: Literal["review_assigned"] = "review_assigned"
     reviewer: Label
@@ -82,22 +83,15 @@ class ReviewAssigned(EventBody):
     sample: ReviewSample | None = None
     number: EventNumber
 
-    @property
-    def event_id(self) -> str:
-        """One an assignment."""
-        return f"assigned/{self.number}"
-
 
 class ReviewWithdrawn(EventBody):
     """The review or the assignment with the number `withdraws` counts no more."""
+
+    id_form: ClassVar[str] = "withdrawn/{0.number}"
+    """One a withdrawal."""
 
     type: Literal["review_withdrawn"] = "review_withdrawn"
     withdraws: EventNumber
     by: Label
     reason: PartRef | None = None
     number: EventNumber
-
-    @property
-    def event_id(self) -> str:
-        """One a withdrawal."""
-        return f"withdrawn/{self.number}"

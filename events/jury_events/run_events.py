@@ -1,6 +1,6 @@
 """The events of the stream `run/{id}`: what belongs to a run and to none of its debates."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, JsonValue, StringConstraints
 
@@ -106,6 +106,9 @@ class RunOpened(EventBody):
     call, and only who is asked to goes on with the run), `program` the version that wrote this.
     """
 
+    id_form: ClassVar[str] = "opened"
+    """One a run."""
+
     type: Literal["run_opened"] = "run_opened"
     run_id: RunId
     panel: Panel
@@ -119,11 +122,6 @@ class RunOpened(EventBody):
     submitted: RunSubmission | None = None
     program: Label
 
-    @property
-    def event_id(self) -> str:
-        """One a run."""
-        return "opened"
-
 
 class CasesListed(EventBody):
     """A page of the list: the openings of these debates are in the same transaction, in their order.
@@ -134,6 +132,9 @@ class CasesListed(EventBody):
     (`jury_events.run_facts.page_digest`).
     """
 
+    id_form: ClassVar[str] = "listed/{0.number}"
+    """One a page: `number` counts them."""
+
     type: Literal["cases_listed"] = "cases_listed"
     number: EventNumber
     first: Annotated[int, Field(ge=1, lt=2**63)]
@@ -142,11 +143,6 @@ class CasesListed(EventBody):
     cases: Count | None = None
     digest: Sha256
 
-    @property
-    def event_id(self) -> str:
-        """One a page: `number` counts them."""
-        return f"listed/{self.number}"
-
 
 class ListCompleted(EventBody):
     """Every case that was given is listed: the list has `debates` so far; a later call may add more.
@@ -154,55 +150,47 @@ class ListCompleted(EventBody):
     `cases`: as of `CasesListed`.
     """
 
+    id_form: ClassVar[str] = "completed/{0.number}"
+    """One a call that listed to its end: `number` counts them."""
+
     type: Literal["list_completed"] = "list_completed"
     number: EventNumber
     debates: Count
     cases: Count
 
-    @property
-    def event_id(self) -> str:
-        """One a call that listed to its end: `number` counts them."""
-        return f"completed/{self.number}"
-
 
 class BudgetChanged(EventBody):
     """From now on the run may spend this, over all its sessions."""
+
+    id_form: ClassVar[str] = "budget/{0.number}"
+    """One a change: `number` counts them."""
 
     type: Literal["budget_changed"] = "budget_changed"
     number: EventNumber
     budget: RunBudget
     by: Label
 
-    @property
-    def event_id(self) -> str:
-        """One a change: `number` counts them."""
-        return f"budget/{self.number}"
-
 
 class CancelRequested(EventBody):
     """A person cancels the run: debates that began end, those that wait are not judged until it is reopened."""
+
+    id_form: ClassVar[str] = "cancel/{0.number}"
+    """One a request: `number` counts them."""
 
     type: Literal["cancel_requested"] = "cancel_requested"
     number: EventNumber
     by: Label
 
-    @property
-    def event_id(self) -> str:
-        """One a request: `number` counts them."""
-        return f"cancel/{self.number}"
-
 
 class RunReopened(EventBody):
     """A person goes on with a cancelled run: what waits is judged, what was cancelled stays so."""
 
+    id_form: ClassVar[str] = "reopened/{0.number}"
+    """One a reopening: `number` counts them."""
+
     type: Literal["run_reopened"] = "run_reopened"
     number: EventNumber
     by: Label
-
-    @property
-    def event_id(self) -> str:
-        """One a reopening: `number` counts them."""
-        return f"reopened/{self.number}"
 
 
 class RunImported(EventBody):
@@ -212,15 +200,13 @@ class RunImported(EventBody):
     None: there is none, or it was not checked.
     """
 
+    id_form: ClassVar[str] = "imported/{0.number}"
+    """One an import: `number` counts them."""
+
     type: Literal["run_imported"] = "run_imported"
     number: EventNumber
     sealed_by: Label | None = None
     verified_with: Label | None = None
-
-    @property
-    def event_id(self) -> str:
-        """One an import: `number` counts them."""
-        return f"imported/{self.number}"
 
 
 class RunEnded(EventBody):
@@ -228,6 +214,9 @@ class RunEnded(EventBody):
 
     `epoch` is that of the executor. `calls_at_most` and `cost_at_most` include calls that were sent and not recorded.
     """
+
+    id_form: ClassVar[str] = "ended/{0.number}"
+    """One an end: `number` counts them."""
 
     type: Literal["run_ended"] = "run_ended"
     number: EventNumber
@@ -240,8 +229,3 @@ class RunEnded(EventBody):
     cost: Annotated[float, Field(ge=0)]
     calls_at_most: Count | None = None
     cost_at_most: Annotated[float, Field(ge=0)] | None = None
-
-    @property
-    def event_id(self) -> str:
-        """One an end: `number` counts them."""
-        return f"ended/{self.number}"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from jury_events.codec import decode_run
 from jury_events.envelope import StoredEvent
 from jury_events.errors import MalformedBody
-from jury_events.ids import run_id_of
+from jury_events.ids import stream_debate
 from jury_events.run_events import (
     BudgetChanged,
     CancelRequested,
@@ -92,7 +92,7 @@ def next_run_facts(facts: RunFacts | None, stored: StoredEvent) -> RunFacts:
     if facts is None or isinstance(event, RunOpened):
         if facts is not None or not isinstance(event, RunOpened):
             raise MalformedBody(f"{where}: a run begins with its opening, and has one")
-        if event.run_id != run_id_of(stored.stream):
+        if event.run_id != stream_debate(stored.stream):
             raise MalformedBody(f"{where}: it opens another run, {event.run_id}")
         return RunFacts(event, event.budget)
     number, changed = _after(facts, event, stored.recorded_at)

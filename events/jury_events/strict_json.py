@@ -384,3 +384,6 @@ def ends_inside_string(text: str) -> bool:
 def _mark(found: re.Match[str]) -> str:
     """Nothing for a string, a quotation mark for one that does not end."""
     return "" if found.group(1) == '"' else '"'
+
+
+MODEL_JSON = JsonReader(max_depth=16, max_number=64, integers=False, nul=False)

@@ -16,8 +16,8 @@ from pydantic import (
     StringConstraints,
 )
 
-from jury_events.hidden_characters import CONTROL
 from jury_events.ids import DEBATE_ID, RUN_ID, reachable
+from jury_events.text import CONTROL
 
 MAX_TEXT = 32 * 1024 * 1024
 """Characters of one free text of a case."""
@@ -41,6 +41,9 @@ class Value(BaseModel):
 
     trusted: ClassVar[Callable[..., Any]]
     """See `trusted` below."""
+
+    encoded_once: ClassVar[bool] = False
+    """Whether one value is a part of many events, as a panel of those of a run: its last bytes are kept."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:

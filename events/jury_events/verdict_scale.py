@@ -7,6 +7,8 @@ label counts from 0, the worst.
 """
 
 from hashlib import sha256
+from itertools import pairwise
+from operator import attrgetter
 from typing import Annotated, Literal, Self, get_args
 
 from pydantic import (
@@ -16,8 +18,8 @@ from pydantic import (
 )
 
 from jury_events.canonical import canonical_json
-from jury_events.debate_status import DebateStatus
-from jury_events.hidden_characters import is_blank
+from jury_events.outcome import DebateStatus
+from jury_events.text import is_blank
 from jury_events.value import Label, Value, one_line
 from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
 
@@ -73,6 +75,11 @@ class ScaleLabel(Value):
         return VERDICTS[self.outcome]
 
 
+_id, _word = attrgetter("id"), attrgetter("id", "outcome")
+_THREE_VERDICTS = {(verdict.value, word) for word, verdict in VERDICTS.items()}
+"""The scale whose labels may be the words that lists, filters and statistics have for verdicts."""
+
+
 class VerdictScale(Value):
     """The labels of a panel. `in_doubt`: the label to choose in doubt; None: none is named.
 
@@ -88,14 +95,17 @@ class VerdictScale(Value):
         ids, count = self.ids, len(self.labels)
         if not FEWEST_LABELS <= count <= MOST_LABELS:
             raise ValueError(f"labels: a scale has {FEWEST_LABELS} to {MOST_LABELS} labels, not {count}")
-        doubled = next((label for place, label in enumerate(ids) if label in ids[:place]), None)
-        if doubled is not None:
+        if len(set(ids)) != count:
+            doubled = next(label for place, label in enumerate(ids) if label in ids[:place])
             raise ValueError(f"labels: {doubled} is there twice; every label needs an id of its own")
-        self._check_words()
-        ranks = [_OUTCOME_RANKS[label.outcome] for label in self.labels]
-        for place in range(1, count):
-            if ranks[place] < ranks[place - 1]:
-                worse, better = self.labels[place - 1], self.labels[place]
+        taken = OTHER_WORDS.intersection(ids)
+        if taken and set(map(_word, self.labels)) != _THREE_VERDICTS:
+            raise ValueError(
+                f"labels: {min(taken, key=ids.index)} is the word of a verdict or of a state, which stands beside "
+                "labels in lists, filters and statistics; choose another word"
+            )
+        for worse, better in pairwise(self.labels):
+            if _OUTCOME_RANKS[better.outcome] < _OUTCOME_RANKS[worse.outcome]:
                 raise ValueError(
                     f"labels: from worst to best, {better.id} follows {worse.id}, but its outcome {better.outcome} is "
                     f"worse than {worse.outcome}; order the labels, or change an outcome"
@@ -104,17 +114,6 @@ class VerdictScale(Value):
             raise ValueError(f"in_doubt: {self.in_doubt} is none of the labels {', '.join(ids)}")
         return self
 
-    def _check_words(self) -> None:
-        """Refuse words that lists, filters and statistics have beside labels, unless they are the three verdicts."""
-        if {label.id: label.verdict for label in self.labels} == {verdict.value: verdict for verdict in Verdict}:
-            return
-        taken = next((label.id for label in self.labels if label.id in OTHER_WORDS), None)
-        if taken is not None:
-            raise ValueError(
-                f"labels: {taken} is the word of a verdict or of a state, which stands beside labels in lists, "
-                "filters and statistics; choose another word"
-            )
-
     def __hash__(self) -> int:
         """Of the ids only: scales are keys of caches."""
         return hash(self.ids)
@@ -122,7 +121,7 @@ class VerdictScale(Value):
     @property
     def ids(self) -> tuple[str, ...]:
         """The verdict words, from worst to best."""
-        return tuple(label.id for label in self.labels)
+        return tuple(map(_id, self.labels))
 
     def label(self, label_id: str) -> ScaleLabel:
         """The label of an id; KeyError when there is none."""

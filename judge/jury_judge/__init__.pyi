@@ -18,10 +18,10 @@ from jury_events.case import Case as Case
 from jury_events.case import ExecutionResult as ExecutionResult
 from jury_events.case import QuestionSpec as QuestionSpec
 from jury_events.case import Scenario as Scenario
-from jury_events.consensus import ConsensusStatus as ConsensusStatus
 from jury_events.errors import InputError as InputError
 from jury_events.errors import JuryError as JuryError
 from jury_events.errors import SettingError as SettingError
+from jury_events.judgment import ConsensusStatus as ConsensusStatus
 from jury_events.verdict import Verdict as Verdict
 from jury_judge.comparisons.comparing import ComparedDebates as ComparedDebates
 from jury_judge.comparisons.comparing import ComparedRuns as ComparedRuns

@@ -21,10 +21,10 @@ from jury_judge.errors import PanelFileError
 from jury_judge.panels.authoring import Dialects, shown, write_dialects
 from jury_judge.panels.files import LoadedPanel, key_lines, panel_warnings, recipient_lines, same_model_warnings
 from jury_judge.settings.store import load_settings
+from jury_providers.catalogue import known_window
 from jury_providers.dialects import profile_of
 from jury_providers.endpoints import endpoint_of
 from jury_providers.errors import BadVariable
-from jury_providers.model_limits import known_window
 from jury_providers.probe import ProbeResult, decision_models, is_usable, probe, probe_settings
 from jury_providers.registry import missing_key, provider_factory
 from jury_store.errors import StoreMissing

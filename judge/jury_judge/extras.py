@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from jury_events.installation import install_line
+from jury_events.errors import install_line
 from jury_judge.errors import ExtraMissing
 
 STATISTICS = ("numpy", "scipy", "sklearn")

@@ -19,9 +19,9 @@ from jury_debate.calibrated import judged_by
 from jury_events.case import Case
 from jury_events.errors import SettingError
 from jury_events.ids import debate_id as id_of
+from jury_events.ladder import StagePlace
 from jury_events.panel import Panel
 from jury_events.run_events import RunSubmission
-from jury_events.stages import StagePlace
 from jury_judge.errors import RunUnfinished
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.panels.ladders import AnyPanel, any_panel

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from requests import RequestException, Response, Session
 
-from jury_events.known_secrets import known_scrubber
+from jury_events.scrubbing import known_scrubber
 from jury_events.text import visible_line
 
 _OK, _ERRORS = 200, 400

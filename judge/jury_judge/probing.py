@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from jury_analysis.run_probes import RunProbes
 from jury_cases.omissions import UnreadableRows
-from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.resolved_panel import ResolvedPanel
 from jury_events.bundled_scales import scale_of
 from jury_events.errors import SettingError
 from jury_events.ids import is_run_id

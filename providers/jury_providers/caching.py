@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from jury_events.exchange import CacheLifetime
 from jury_events.panel import CallSettings
-from jury_providers.catalogue import model_facts
+from jury_providers.catalogue import lifetimes, model_facts
 from jury_providers.endpoints import PROTOCOL_DEFAULTS, ApiProtocol, Endpoint, endpoint_of
-from jury_providers.model_limits import lifetimes
 from jury_providers.prices import Prices
 from jury_providers.provider import Caching
 from jury_providers.registry import NO_ENDPOINTS, protocol_of

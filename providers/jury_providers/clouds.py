@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from jury_events.installation import install_line
+from jury_events.errors import install_line
 
 CloudName = Literal["azure", "bedrock", "vertex", "foundry", "aws"]
 

@@ -16,10 +16,10 @@ from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from jury_events.known_secrets import known_secrets
 from jury_events.panel import CARRIAGE, CacheMode, FinalJudge, Panel, Seat, Switch, Tier
 from jury_events.reading import Window
 from jury_events.regular_files import read_failure, read_text
+from jury_events.scrubbing import known_secrets
 from jury_events.value import Value
 from jury_providers.clouds import CLOUDS, CloudName
 from jury_providers.dialects import OF_MESSAGES, OPENAI, ChatDialect, DialectSetting, SpokenDialect, profiles, spoken

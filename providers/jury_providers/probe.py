@@ -6,11 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
 from jury_debate.decision_seats import DecisionQuestion, QuestionOption
-from jury_debate.model_json import MODEL_JSON
 from jury_events.ids import exchange_id
 from jury_events.outcome import ANSWERS, CallOutcome
 from jury_events.panel import CallSettings, Panel
-from jury_events.strict_json import InvalidJson
+from jury_events.strict_json import MODEL_JSON, InvalidJson
 from jury_providers.dialects import SpokenDialect, Ways
 from jury_providers.errors import ProviderError
 from jury_providers.provider import ModelMessage, ModelReply, ModelRequest, Provider, ServedModel

@@ -1,17 +1,19 @@
 """Providers by name: built in, from a panel file's endpoints, and from installed packages (entry points).
 
-Each is imported only by a process that uses it.
+Each is imported only by a process that uses it. `recipients` says where case data goes.
 """
 
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from jury_debate.reading.token_estimate import answer_tokens
-from jury_events.panel import CallSettings, Panel
+from jury_events.panel import CallSettings, Panel, Seat
+from jury_providers.catalogue import ignored_settings, known_window, refused_settings
 from jury_providers.clouds import CLOUDS, missing_for_cloud
 from jury_providers.dialects import profiles
 from jury_providers.endpoints import (
@@ -29,12 +31,14 @@ from jury_providers.endpoints import (
     proxy_destination,
 )
 from jury_providers.errors import KeyMissing, SettingNotTaken, UnknownProvider
-from jury_providers.model_limits import ignored_settings, known_window, refused_settings
 from jury_providers.provider import Provider
 from jury_providers.simulated.script import NO_FAULTS, Script
 
 if TYPE_CHECKING:
     from jury_providers.sdk.adapter import SdkAdapter
+from urllib.parse import urlsplit
+
+from jury_providers.errors import BadVariable
 
 SIMULATED = "simulated"
 
@@ -112,7 +116,6 @@ def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Map
         endpoints: from the panel file.
         environ: the environment with the keys; None: keys are not checked.
     """
-    fallbacks = {model for place in panel.seats_and_judge for model in place.fallbacks}
     missing_keys: dict[str, str] = {}
     for place, model, settings, window in _places(panel):
         name = model.partition("/")[0]
@@ -133,7 +136,7 @@ def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Map
             missing_keys.setdefault(name, f"{place}: model {model!r}: {'; '.join(missing)}")
         if environ is not None and (variables := missing_key(name, endpoints, environ)):
             remedy = f"set {' or '.join(variables)}"
-            if model in fallbacks:
+            if any(model in one.fallbacks for one in panel.seats_and_judge):
                 remedy += ", or write other fallbacks, [] for none"
             elif place == _JUDGE:
                 remedy += ", or name another judge (final.judge), or a final.method without one"
@@ -187,9 +190,12 @@ def key_destinations(panel: Panel, endpoints: Endpoints, environ: Mapping[str, s
     See `key_destination`, `header_destination` and `proxy_destination`.
     """
     lines: list[str] = []
-    for name in dict.fromkeys([model.partition("/")[0] for model in panel.models]):
-        if name == SIMULATED and name not in endpoints:
-            continue  # nothing leaves this machine
+    seen: set[str] = set()
+    for model in panel.models:
+        name = model.partition("/")[0]
+        if name in seen or (name == SIMULATED and name not in endpoints):
+            continue  # of the simulated jurors nothing leaves this machine
+        seen.add(name)
         endpoint = endpoint_of(name, endpoints)
         protocol = protocol_of(name, endpoint)
         for line_of in (key_destination, header_destination, proxy_destination):
@@ -236,15 +242,11 @@ class _CalledPlace(NamedTuple):
 
 
 def _places(panel: Panel) -> list[_CalledPlace]:
-    places = [
-        _CalledPlace(f"seat {seat.juror_id}", model, seat.settings, seat.window)
-        for seat in panel.seats
-        for model in (seat.model, *seat.fallbacks)
-    ]
-    judge = panel.final.judge
-    if judge is not None:
-        models = (judge.model, *judge.fallbacks)
-        places += [_CalledPlace(_JUDGE, model, judge.settings, judge.window) for model in models]
+    places: list[_CalledPlace] = []
+    for place in panel.seats_and_judge:
+        name = f"seat {place.juror_id}" if isinstance(place, Seat) else _JUDGE
+        models = (place.model, *place.fallbacks)
+        places += [_CalledPlace(name, model, place.settings, place.window) for model in models]
     return places
 
 
@@ -256,3 +258,70 @@ def _installed(name: str, endpoint: Endpoint) -> Provider:
     if not isinstance(made, Provider):
         raise UnknownProvider(f"the provider {name!r} ({found.value}) made a {type(made).__name__}, not a Provider")
     return made
+
+
+def recipients(panel: Panel, endpoints: Endpoints, environ: Mapping[str, str] | None) -> tuple[str, ...]:
+    """A line for each provider whose models may be called, seats first.
+
+    Args:
+        endpoints: from the panel file.
+        environ: the environment with base URLs; None: it is that of other machines, so unknown.
+    """
+    primary = {place.model for place in panel.seats_and_judge}
+    by_provider: dict[str, list[str]] = {}
+    for model in panel.models:
+        name, _, bare = model.partition("/")
+        by_provider.setdefault(name, []).append(bare if model in primary else f"{bare} as a fallback")
+    return tuple(_line(name, ", ".join(models), endpoints, environ) for name, models in by_provider.items())
+
+
+_model = attrgetter("model")
+
+
+def same_model_warning(panel: Panel) -> str | None:
+    """A warning if all seats are one model, or the final judge is the model of a seat; else None."""
+    judge, alike = panel.final.judge, one_model_warning(panel)
+    if alike is not None or judge is None or judge.model not in map(_model, panel.seats):
+        return alike
+    return (
+        f"the final judge {judge.model} is also the model of {', '.join(panel.seats_of(judge.model))}, "
+        "so it judges its own statements; name another model as final.judge"
+    )
+
+
+def one_model_warning(panel: Panel) -> str | None:
+    """A warning if all seats are one model, which is called; else None."""
+    (model, *others) = dict.fromkeys(map(_model, panel.seats))
+    if others or len(panel.seats) == 1 or model.startswith(f"{SIMULATED}/"):
+        return None
+    judge = panel.final.judge
+    also = "" if judge is None or judge.model != model else ", and so is the final judge"
+    return (
+        f"all {len(panel.seats)} seats are {model}{also}: they mostly err together, so their agreement says less than "
+        "that of several models; jury stats counts on labelled cases how many independent votes they are worth"
+    )
+
+
+def _line(name: str, models: str, endpoints: Endpoints, environ: Mapping[str, str] | None) -> str:
+    if name == SIMULATED:
+        return f"simulated ({models}): no model is called, nothing is sent"
+    endpoint = endpoint_of(name, endpoints)
+    protocol = protocol_of(name, endpoint)
+    if protocol is None:
+        return f"case data may go to the installed provider {name} ({models}), which decides where it is sent"
+    cloud = None if endpoint.cloud is None else CLOUDS[protocol].get(endpoint.cloud)
+    if cloud is not None and endpoint.base_url is None:
+        return f"case data may be sent to {cloud.name}, where the SDK's settings lead ({name}: {models})"
+    own = PROTOCOL_DEFAULTS[protocol]
+    try:
+        base_url = endpoint.base_url or (connection_of(name, protocol, endpoint, environ).base_url if environ else None)
+    except BadVariable:
+        base_url = None  # refused before anything is sent
+    if base_url is None:
+        elsewhere = "" if environ is not None else f", or where {own.base_url} on the cluster's nodes leads"
+        return f"case data may be sent to https://{own.host} ({name}: {models}){elsewhere}"
+    parts = urlsplit(base_url)
+    host = parts.netloc.rpartition("@")[2].lower()
+    by = "" if endpoint.base_url is not None else f" by {own.base_url}"
+    foreign = "" if host == own.host or name in profiles() else f"{by}, which is not {own.host}"
+    return f"case data may be sent to {parts.scheme}://{host} ({name}: {models}){foreign}"

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from jury_debate.assignment import ROLE_PROMPT
 from jury_debate.conversation import settle_as_recorded
 from jury_debate.debate import Debate
-from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described, panel_differences, recorded_panel
+from jury_debate.resolved_panel import ResolvedPanel
 from jury_debate.rules_registry import rules_of
 from jury_debate.step_outcome import Outcome
 from jury_events.canonical import canonical_json

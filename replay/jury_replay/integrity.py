@@ -18,7 +18,7 @@ from jury_events.debate_events import (
     TextsErased,
 )
 from jury_events.debate_history import DebateHistory
-from jury_events.envelope import GENESIS, StoredEvent, stored_hash
+from jury_events.envelope import GENESIS, Head, StoredEvent, stored_hash
 from jury_events.errors import EventError
 from jury_events.ids import (
     DEBATE_PREFIX,
@@ -32,7 +32,6 @@ from jury_events.ids import (
 )
 from jury_events.local_events import DebateImported
 from jury_events.parts import Digest, Part, decode_digest, encode_digest
-from jury_events.streams import Head
 from jury_replay.quarantine import is_set_aside
 
 # Bodies are canonical JSON, where a quotation mark inside a text is escaped: this finds references and nothing else.

@@ -6,10 +6,10 @@ from hashlib import sha256
 from jury_debate.assignment import OPERATOR_POLICY
 from jury_debate.prompts_1.texts import policy_in
 from jury_debate.prompts_registry import load_prompts
-from jury_events.case import Case, Image
+from jury_events.case import Case, Image, with_provenance
 from jury_events.debate_events import DebateOpened
+from jury_events.panel import Language
 from jury_events.parts import PartRef
-from jury_events.provenance import with_provenance
 
 
 def recorded_case(opened: DebateOpened, text: Callable[[PartRef], bytes]) -> Case:
@@ -45,7 +45,7 @@ def operator_policy_of(opened: DebateOpened, case: Case, text: Callable[[PartRef
     return None if piece is None else policy_of_piece(text(piece), opened.prompts, opened.panel.language, case)
 
 
-def policy_of_piece(piece: bytes, prompts: int, language: str, case: Case) -> str | None:
+def policy_of_piece(piece: bytes, prompts: int, language: Language, case: Case) -> str | None:
     """The operator's policy in its piece of the prompt; None where no question of the case has it."""
     policy = policy_in(piece.decode("utf-8"), load_prompts(prompts, language).texts.case)
     return policy if policy in {scenario.question.policy for scenario in case.scenarios} else None

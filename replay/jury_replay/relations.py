@@ -30,9 +30,9 @@ from jury_events.ids import (
     stage_id,
     unescape,
 )
+from jury_events.ladder import StagePlace, aside
 from jury_events.local_facts import local_facts
 from jury_events.outcome import CallOutcome
-from jury_events.stages import StagePlace, aside
 from jury_replay.integrity import IntegrityFailure, at_event
 from jury_replay.quarantine import is_set_aside
 from jury_store.event_store import EventStore

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from jury_events.conditions import Condition
 from jury_events.ids import is_batch
-from jury_events.stages import Aside
+from jury_events.ladder import Aside
 from jury_replay.quarantine import set_aside
 from jury_store.errors import StoreDamaged
 from jury_store.event_store import EventStore

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple, Protocol
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from jury_events.envelope import END_OF_TIME, GENESIS, MOST_NAME, NewEvent, StoredEvent, chain_hash
+from jury_events.envelope import END_OF_TIME, GENESIS, MOST_NAME, Head, NewEvent, StoredEvent, chain_hash
 from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, KNOWN_PREFIXES, owner_stream, stream_debate
 from jury_events.parts import Digest, Part, decode_digest, refs_in
-from jury_events.streams import Head
 from jury_store import search_index
 from jury_store.committed_events import CommittedEvents
 from jury_store.dialects import Dialect

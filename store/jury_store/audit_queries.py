@@ -16,11 +16,10 @@ from sqlalchemy import Boolean, Connection, Table, func, select
 from sqlalchemy.exc import DBAPIError
 
 from jury_events.debate_history import DebateHistory
-from jury_events.envelope import StoredEvent
+from jury_events.envelope import Head, StoredEvent
 from jury_events.errors import JuryError
 from jury_events.ids import KNOWN_PREFIXES, OF_NO_DEBATE, PREFIXES, RUN_PREFIX, stream_debate, streams_of
 from jury_events.parts import Digest, Part, encode_digest
-from jury_events.streams import Head
 from jury_store.committed_events import LISTS, NAMES, SEARCH, checkpoint_position
 from jury_store.debate_rows import indexed_values
 from jury_store.dialects import Dialect

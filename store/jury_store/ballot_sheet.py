@@ -37,13 +37,12 @@ from itertools import repeat
 from typing import Any, ClassVar, Self, TypeVar
 
 from jury_events.canonical import canonical_json
-from jury_events.codec import SCHEMAS
+from jury_events.codec import SCHEMAS, upcast
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
-from jury_events.evidence_facts import RESULTS, EvaluationFacts
+from jury_events.evaluation import RESULTS, EvaluationFacts
 from jury_events.ids import Step
 from jury_events.panel import CARRIAGE
-from jury_events.upcasters import upcast
 from jury_events.verdict import Verdict
 
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, EventError)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
-from jury_events.decisive import (
+from jury_events.case import (
     DECISIVE_MESSAGE,
     OUTCOME_CORRECT,
     SCALE_LABEL,
@@ -40,7 +40,7 @@ class DebateBallots(NamedTuple):
     `cluster` is the case's, else its id; `variant` the text under `variant` in the case's metadata; `repeat` counts the
     debates of the case in its run, from 1; `panel` is the fingerprint of the resolved panel. `label_message`,
     `outcome_correct` and `human_label`, its word in a scale, are what the case's metadata say of its label
-    (`jury_events.decisive`).
+    (`jury_events.case`).
     """
 
     debate_id: str

@@ -8,12 +8,11 @@ from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from jury_events.case import MetadataValue
 from jury_events.conditions import FINAL_LABEL, Condition, Values, admitted, contains, field_values
-from jury_events.debate_status import DebateStatus
-from jury_events.evidence_facts import EvidenceFacts
-from jury_events.final_outcome import FinalOutcome
+from jury_events.evaluation import EvidenceFacts
+from jury_events.ladder import Aside
 from jury_events.local_events import Imported
+from jury_events.outcome import DebateStatus, FinalOutcome
 from jury_events.review_facts import AssignedReview, Review, ReviewFacts
-from jury_events.stages import Aside
 from jury_events.verdict import REVIEW
 from jury_store.cached_calls import CachedCalls, Dollars, LabelName, Small, StoredText, Tokens, VerdictName, Whole
 

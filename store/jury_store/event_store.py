@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 from jury_events.conditions import Condition
 from jury_events.debate_history import DebateHistory
-from jury_events.envelope import NewEvent, StoredEvent
+from jury_events.envelope import Head, NewEvent, StoredEvent
 from jury_events.errors import DebateNotFound
 from jury_events.ids import debate_stream
 from jury_events.parts import Digest, Part
-from jury_events.streams import Head
 from jury_store.cached_calls import CachedCalls
 from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals

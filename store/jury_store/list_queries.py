@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, func, literal, not_, or_, select, type_coerce
 
 from jury_events.conditions import FINAL_LABEL, Condition
-from jury_events.evidence_facts import EVIDENCE_VALUES
+from jury_events.evaluation import EVIDENCE_VALUES
 from jury_events.verdict import REVIEW
 from jury_store import search_index
 from jury_store.debate_ballots import DEBATE_COLUMNS

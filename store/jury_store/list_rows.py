@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, Table, bindparam, select
 
-from jury_events.evidence_facts import EvidenceFacts, SeatEvidence
+from jury_events.evaluation import EvidenceFacts, SeatEvidence
 from jury_events.ids import run_stream, streams_of
 from jury_events.review_facts import AssignedReview, Review
 from jury_store.ballot_sheet import UNREADABLE, BallotSheet

@@ -11,13 +11,13 @@ from pydantic_core import from_json
 from jury_events.codec import STREAMS, ReviewEvent, decode_review
 from jury_events.conditions import Condition
 from jury_events.envelope import StoredEvent
-from jury_events.evidence_facts import EVIDENCE_VALUES, EvaluationFacts, EvidenceFacts, evidence_after
-from jury_events.ids import OF_NO_DEBATE, RUN_PREFIX, run_id_of, stream_debate
+from jury_events.evaluation import EVIDENCE_VALUES, EvaluationFacts, EvidenceFacts, evidence_after
+from jury_events.ids import OF_NO_DEBATE, RUN_PREFIX, stream_debate
+from jury_events.judgment import sides_of, sides_text
+from jury_events.ladder import aside
 from jury_events.local_events import Imported, import_proof
 from jury_events.parts import decode_digest
 from jury_events.review_facts import ReviewFacts
-from jury_events.sides import sides_of, sides_text
-from jury_events.stages import aside
 from jury_events.verdict import Verdict
 from jury_store.ballot_sheet import UNREADABLE, BallotSheet
 from jury_store.cached_calls import CachedCalls, summed
@@ -76,7 +76,7 @@ def run_news(events: Iterable[StoredEvent]) -> dict[str, Row]:
     found: dict[str, Row] = {}
     for event in events:
         if event.type in RUN_NEWS and type(event.stream) is str and event.stream.startswith(RUN_PREFIX):
-            columns = found.setdefault(run_id_of(event.stream), {})
+            columns = found.setdefault(stream_debate(event.stream), {})
             if event.type not in _LISTED:
                 columns["cancelled_by"] = None if event.type == _REOPENED else _person(event)
             elif (cases := _size(event)) is not None:

@@ -12,9 +12,9 @@ from types import MappingProxyType
 
 from sqlalchemy import BigInteger, Connection, Select, bindparam, column, delete, select, text
 
+from jury_events.envelope import erased_in
 from jury_events.ids import debate_stream, stream_debate
 from jury_events.parts import Digest, Part
-from jury_events.streams import erased_in
 from jury_store.committed_events import (
     SEARCH,
     CommittedEvents,

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, bindparam, select
 from sqlalchemy.exc import DataError, DBAPIError, StatementError
 
 from jury_events.debate_history import DebateHistory
-from jury_events.envelope import StoredEvent
+from jury_events.envelope import Head, StoredEvent, erased_in
 from jury_events.ids import (
     BATCHES_PREFIX,
     DRIFT_PREFIX,
@@ -22,7 +22,6 @@ from jury_events.ids import (
     stream_debate,
 )
 from jury_events.parts import Digest, Part, whole
-from jury_events.streams import Head, erased_in
 from jury_store import audit_queries, listing, seal_rows, search_index
 from jury_store.appends import AtomicExtras, delete_texts, write
 from jury_store.cached_calls import CachedCalls

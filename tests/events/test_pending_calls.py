@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jury_events import CallResult, TurnEnd, joined_calls
-from jury_events.pending_calls import Called, Join, Step
+from jury_events.transcript import Called, Join, Step
 from support.each_row import each_row
 
 UNCLEAR = Join(unclear=True)

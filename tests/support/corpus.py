@@ -298,10 +298,10 @@ class _CommitsAtOnce:
     def __init__(self, store: EventStore, **_more: object) -> None:
         self._store = store
 
-    def submit(self, requests: Sequence[Append]) -> Future[list[Appended | StoreError]]:
+    def submit(self, requests: Sequence[Append], *, atomic: bool = False) -> Future[list[Appended | StoreError]]:
         future = Future[list[Appended | StoreError]]()
         try:
-            future.set_result(self._store.append(requests))
+            future.set_result(self._store.append(requests, atomic=atomic))
         except StoreError as error:
             future.set_exception(error)
         return future

@@ -20,13 +20,11 @@ from jury_debate.prompts_1.case_items import ItemMessages, SourceMessage, render
 from jury_debate.prompts_1.line_marks import SIGN_PATTERN
 from jury_debate.prompts_1.texts import NUMBER
 from jury_debate.prompts_registry import LANGUAGES, PROMPTS, load_prompts
-from jury_events.case import Case, Omission, Scenario
+from jury_events.case import DECISIVE_AGENT, Case, Omission, Scenario, decisive_message, with_provenance
 from jury_events.debate_events import DebateOpened
-from jury_events.decisive import DECISIVE_AGENT, decisive_message
 from jury_events.errors import EventError
 from jury_events.evidence import EvidenceSpan
 from jury_events.panel import Language
-from jury_events.provenance import with_provenance
 from jury_events.text import shown_size
 from jury_events.transcript import Transcript
 from jury_views.debate_fold import text_in

@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple, Protocol, assert_never
 import orjson
 
 from jury_events.codec import SCHEMAS, DebateEvent, decode
-from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import (
     ConsensusChecked,
     CoordinatorResumed,
@@ -34,11 +33,11 @@ from jury_events.debate_events import (
 )
 from jury_events.envelope import StoredEvent
 from jury_events.errors import InputError
-from jury_events.evaluation import Evaluation, SeatPosition
+from jury_events.evaluation import Evaluation, EvaluationFacts, SeatPosition
 from jury_events.evidence import Evidence, quotes_of
-from jury_events.evidence_facts import EvaluationFacts
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import FINAL, Step
+from jury_events.judgment import ConsensusCheck
 from jury_events.models import is_other_model
 from jury_events.panel import Panel
 from jury_events.parts import PartRef

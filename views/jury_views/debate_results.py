@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from jury_events.codec import DebateEvent
-from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import (
     DebateCompleted,
     DebateOpened,
@@ -16,6 +15,7 @@ from jury_events.debate_events import (
 from jury_events.debate_history import DebateHistory
 from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.ids import Step
+from jury_events.judgment import ConsensusCheck
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.panel import Seat
 from jury_events.review_facts import NO_REVIEWS, ReviewFacts

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from jury_events.calibration import Acceptance
-from jury_events.consensus import ConsensusCheck, ConsensusStatus
 from jury_events.ids import Step
-from jury_events.judgment import Decider, Judgment
+from jury_events.judgment import ConsensusCheck, ConsensusStatus, Decider, Judgment
 from jury_events.local_facts import LocalFacts
 from jury_events.panel import DiscussionRules, Panel
 from jury_events.reading import ItemSpan, RecordRead

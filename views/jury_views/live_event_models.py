@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict
 
-from jury_events.consensus import ConsensusStatus
+from jury_events.judgment import ConsensusStatus
 from jury_events.verdict_scale import LabelId
 from jury_views.evaluation_models import DecisivePlace, VerdictWord, said
 

@@ -11,8 +11,7 @@ from jury_events.codec import SCHEMAS
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, DebateOpened, JudgmentRendered
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
-from jury_events.evaluation import Evaluation
-from jury_events.evidence_facts import EvidenceFacts, evidence_after
+from jury_events.evaluation import Evaluation, EvidenceFacts, evidence_after
 from jury_events.ids import FINAL, Step
 from jury_events.judgment import Agreement, CapReason, Decider, VoteKind, cap_reason
 from jury_events.panel import FinalMethod

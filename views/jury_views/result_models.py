@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from pydantic import TypeAdapter, with_config
 from pydantic.alias_generators import to_camel
 
-from jury_events.consensus import ConsensusStatus
+from jury_events.judgment import ConsensusStatus
 from jury_events.panel import Language
 from jury_views.debate_fold import Status
 from jury_views.evaluation_models import (

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, Protocol, get_args
 
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError
+from jury_events.evaluation import RESULTS, Decisive, EvaluationFacts, EvidenceFacts
 from jury_events.evidence import Evidence
-from jury_events.evidence_facts import RESULTS, Decisive, EvaluationFacts, EvidenceFacts
 from jury_events.panel import Language
 from jury_events.verdict import FAIL
 from jury_views.debate_fold import EVALUATING, AnsweredBy, answered_in_stream

@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from jury_events.conditions import Condition, parse_conditions
-from jury_events.debate_status import DebateStatus
+from jury_events.evaluation import Decisive
 from jury_events.evidence import EvidenceResult
-from jury_events.evidence_facts import Decisive
 from jury_events.ids import RUN_ID
 from jury_events.ladder import MOST_STAGES
+from jury_events.outcome import DebateStatus
 from jury_events.verdict import Verdict
 from jury_judge import SORT_COLUMNS, DebateFilter, SortOrder
 from jury_views.evaluation_models import ReviewOfResult

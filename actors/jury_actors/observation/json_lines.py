@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from jury_events.errors import error_text
-from jury_events.known_secrets import known_scrubber
+from jury_events.scrubbing import known_scrubber
 
 FIELDS = "jury_fields"
 """The attribute of a record that has them."""

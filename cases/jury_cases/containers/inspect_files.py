@@ -20,7 +20,7 @@ from urllib.parse import parse_qsl
 
 from jury_cases.containers.row import EVAL_KEY, FileRow, RowSource, kind_of, with_eval
 from jury_cases.errors import CaseFileError
-from jury_events.installation import install_line
+from jury_events.errors import install_line
 from jury_events.strict_json import JsonRefused, decode_text
 from jury_events.text import visible_line
 

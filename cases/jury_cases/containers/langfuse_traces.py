@@ -19,9 +19,8 @@ import httpx2
 from jury_cases.containers.row import FileRow, RowSource
 from jury_cases.errors import CaseFileError
 from jury_events.errors import SettingError
-from jury_events.known_secrets import known_scrubber
 from jury_events.nearest import did_you_mean
-from jury_events.scrubbing import Scrubber
+from jury_events.scrubbing import Scrubber, known_scrubber
 from jury_events.text import visible_line
 
 CLOUD = "https://cloud.langfuse.com"

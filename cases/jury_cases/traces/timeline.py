@@ -4,7 +4,7 @@
    repeats the conversation of an earlier span, only what follows the repeated part is new.
 2. A span with spans below it adds only what nothing below it records.
 3. A tool's span adds only what no message records: its call is that of a message with the same id of the call in the
-   same turn (see `jury_events.pending_calls`), else with the same tool and arguments, in order, each once; its result
+   same turn (see `jury_events.transcript`), else with the same tool and arguments, in order, each once; its result
    is that of this call. Its failure marks the message's result.
 4. Where several agents have names, what an agent's span gives is said by that agent.
 5. Several sources of the same messages in one span: the first that has some, and what the others have more.

@@ -13,8 +13,7 @@ from jury_cases.traces.pieces import ContentPiece, call_text, canonical
 from jury_cases.traces.span import Node, SpanTool
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import decoded_json, is_blank
-from jury_events.pending_calls import CallResult, Step, TurnEnd, joined_calls
-from jury_events.transcript import Event, Item, ToolCall, ToolResult, step_of
+from jury_events.transcript import CallResult, Event, Item, Step, ToolCall, ToolResult, TurnEnd, joined_calls, step_of
 
 _LONGEST_LITERAL = 100_000
 _DEEPEST = 5
@@ -214,7 +213,7 @@ class ToolSpans:
     """Compares the tool spans of a trace with the calls and results of its messages.
 
     A span is the run of at most one call. An id means a call of the latest turn that has it, as in
-    `jury_events.pending_calls`; spans without a usable id are compared by name, arguments and result. A span that
+    `jury_events.transcript`; spans without a usable id are compared by name, arguments and result. A span that
     is the run of no call of a message is a call of its own where the messages leave no doubt of that, else the
     record says that a tool ran.
 

@@ -15,7 +15,6 @@ from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.authors import AUTHORS, MessageAuthor, MessageKind, RoleRules, as_target, author_of
 from jury_cases.transcripts.json_values import as_text, is_blank
 from jury_events.case import IMAGE_TYPES, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES, Image
-from jury_events.picture_types import picture_type
 from jury_events.text import condensed
 from jury_events.transcript import (
     Attachment,
@@ -31,6 +30,7 @@ from jury_events.transcript import (
     ToolResult,
     Transcript,
     joins_of,
+    picture_type,
 )
 
 T = TypeVar("T")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from unicodedata import category, east_asian_width
 
-from jury_events.sides import sides_of, sides_text
+from jury_events.judgment import sides_of, sides_text
 from jury_events.text import visible_line
 from jury_events.verdict import FAIL, PASS, REVIEW
 from jury_views.number_formats import of_hundred

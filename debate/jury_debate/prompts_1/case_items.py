@@ -4,12 +4,13 @@ An item has a heading and lines. Lines are either the prompt's own words (`str`)
 marked when the case is rendered. What the record says twice is one item: a question that is the transcript's first
 request, a final response that is its last message.
 
+Jurors may not see what the agent thought, or see it once they have judged (`Panel.reasoning`).
+
 A juror names an item. People and other tools name a message of the source, which may be several items.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import count
 from typing import Literal, NamedTuple
 
 from jury_debate import datamark
@@ -77,10 +78,11 @@ def case_items(case: Case, texts: CaseTexts, pictures: Mapping[str, int], first:
         pictures: the numbers of the pictures that are sent, by digest.
         first: the number of the first item; what stands before the case may be numbered too.
     """
-    numbers = count(first)
-    return tuple(
-        _numbered(number, scenario, texts, pictures, numbers) for number, scenario in enumerate(case.scenarios, start=1)
-    )
+    found: list[ScenarioItems] = []
+    for number, scenario in enumerate(case.scenarios, start=1):
+        found.append(_numbered(number, scenario, texts, pictures, first))
+        first += len(found[-1].items)
+    return tuple(found)
 
 
 def transcript_items(
@@ -126,7 +128,7 @@ def item_places(scenario: Scenario) -> tuple[ItemPlace, ...]:
 
 
 def _numbered(
-    number: int, scenario: Scenario, texts: CaseTexts, pictures: Mapping[str, int], numbers: Iterator[int]
+    number: int, scenario: Scenario, texts: CaseTexts, pictures: Mapping[str, int], first: int
 ) -> ScenarioItems:
     question, execution = scenario.question, scenario.execution
     transcript = execution.transcript
@@ -137,11 +139,15 @@ def _numbered(
         "response": execution.response,
         "error": execution.error,
     }
-    places = [(next(numbers), *place) for place in item_places(scenario)]
-    by_place = {place: item for item, _, place in places if place is not None}
-    apart = {kind: item for item, kind, place in places if place is None}
+    places = item_places(scenario)
+    apart, by_place = dict[str, int](), dict[int, int]()
+    for item, (kind, place) in enumerate(places, first):
+        if place is None:
+            apart[kind] = item
+        else:
+            by_place[place] = item
     shown, items = _TranscriptItems(transcript, texts, pictures), []
-    for item, kind, place in places:
+    for item, (kind, place) in enumerate(places, first):
         if place is not None:
             heading, lines = shown.shown(place, by_place)
         else:
@@ -425,5 +431,49 @@ def _reference(scenario: ScenarioItems, what: str, number: int | None, texts: Ca
     """A line for what is an item of the transcript, or is not recorded."""
     if number is None:
         yield f"{what}\n{texts.nothing}"
-    elif any(item.number == number and item.kind == "transcript" for item in scenario.items):
+    elif scenario.items[number - scenario.items[0].number].kind == "transcript":
         yield fill(texts.same_as, what=what, number=number)
+
+
+WHAT = "reasoning"
+
+
+def without_reasoning(case: Case) -> Case:
+    """The case with a line that it is not shown in place of each piece of the agent's reasoning.
+
+    The items keep their numbers and sources, so that votes under both rules name the same ones.
+    """
+    return case.changed(scenarios=tuple(map(_without_reasoning, case.scenarios)))
+
+
+def reasoning_alone(case: Case, texts: CaseTexts, sign: str, *, marking: Marking, first: int = 1) -> str:
+    """What the agent thought, under the numbers that the items have in the whole case; "" where nothing is recorded.
+
+    Args:
+        texts, sign, marking, first: as for `render_case`.
+    """
+    items = [
+        item
+        for scenario, numbered in zip(case.scenarios, case_items(case, texts, {}, first), strict=True)
+        for item in numbered.items
+        if item.place is not None and isinstance(scenario.execution.transcript.items[item.place], Reasoning)
+    ]
+    if not items:
+        return ""
+    marked = marker_of(marking, sign)
+    return "\n\n".join(
+        [fill(texts.all_reasoning, total=len(items)), *(render_item(item, texts, marked) for item in items)]
+    )
+
+
+def _without_reasoning(scenario: Scenario) -> Scenario:
+    execution = scenario.execution
+    items = tuple(map(_unless_reasoning, execution.transcript.items))
+    transcript = Transcript(items=items, sources=execution.transcript.sources)
+    return scenario.changed(execution=execution.changed(transcript=transcript))
+
+
+def _unless_reasoning(item: Item) -> Item:
+    if not isinstance(item, Reasoning):
+        return item
+    return NotShown(origin=item.origin, what=WHAT, size=len(item.text.encode("utf-8", "surrogatepass")))

@@ -9,7 +9,7 @@ written once, with its length, and so are long runs of line ends in a long text,
 import re
 from functools import lru_cache
 
-from jury_events.hidden_characters import is_hidden
+from jury_events.text import is_hidden
 
 _LONG = 65_536
 """Characters; in a longer text runs of line ends are abbreviated."""

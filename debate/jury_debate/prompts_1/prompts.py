@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
+from jury_debate.assignment import seat_letter
 from jury_debate.prompts_1.texts import (
     LONGEST_FINDING,
     MOST_DECISIVE,
@@ -23,12 +24,11 @@ from jury_debate.prompts_1.texts import (
     ToolText,
     fill,
 )
-from jury_debate.seat_letters import seat_letter
 from jury_debate.step_outcome import CheckedQuotations, ParsedAnswer
-from jury_events.bundled_scales import AGENT_SAFETY, BundledScale, bundled_scale
+from jury_events.bundled_scales import AGENT_SAFETY, bundled_scale
 from jury_events.evidence import Evidence
 from jury_events.ids import Step
-from jury_events.panel import Marking, Panel, Seat
+from jury_events.panel import Language, Marking, Panel
 from jury_events.reading import RecordRead
 from jury_events.rubric import Rubric
 from jury_events.verdict_scale import VerdictScale
@@ -37,7 +37,7 @@ VERSION = 1
 
 
 @cache
-def load_prompts(language: str) -> "Prompts":
+def load_prompts(language: Language) -> "Prompts":
     """The prompts of a language, `ja` or `en`."""
     path = files(__package__).joinpath(f"{language}.toml")
     return Prompts(VERSION, language, Texts.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))))
@@ -48,7 +48,7 @@ class Prompts:
     """One file of prompts; `texts` contains labels and headings without placeholders too."""
 
     version: int
-    language: str
+    language: Language
     texts: Texts
 
     def system(self, panel: Panel) -> str:
@@ -62,15 +62,16 @@ class Prompts:
             evidence=panel.answers.evidence != "off",
         )
 
-    def role_prompt_of(self, seat: Seat, *, own_scale: bool) -> str:
-        """The instructions of a seat's role.
+    def role_prompt(self, role: str, focus: str, *, own_scale: bool = False) -> str:
+        """The instructions of a role; a role of the panel's own gets a general text about its focus.
 
         Args:
             own_scale: whether the panel has a scale of its own.
         """
-        if own_scale and self.role(seat.role) is None:
-            return fill(self.texts.seats.own_role_prompt, focus=seat.role_focus)
-        return self.role_prompt(seat.role, seat.role_focus)
+        if (known := self.role(role)) is not None:
+            return known.role_prompt
+        seats = self.texts.seats
+        return fill(seats.own_role_prompt if own_scale else seats.default_role_prompt, focus=focus)
 
     def judge_role_prompt_under(self, scale: VerdictScale | None) -> str:
         """The instructions of the final judge, unless the panel has custom ones."""
@@ -78,7 +79,7 @@ class Prompts:
         sentences = [seats.judge_role_prompt]
         if scale is None:
             sentences.append(seats.judge_grave)
-        if (label := (scale or _three_verdicts(self.language).scale).in_doubt) is not None:
+        if (label := (scale or bundled_scale(AGENT_SAFETY, self.language).scale).in_doubt) is not None:
             sentences.append(fill(seats.judge_in_doubt, label=label))
         return (" " if self.language == "en" else "").join(sentences)
 
@@ -191,11 +192,6 @@ class Prompts:
         """The name of a seat for people: "陪審員A（ポリシー遵守性：gpt-4o）"."""
         return fill(self.texts.seats.role_name, letter=letter, role=role, model=model)
 
-    def role_prompt(self, role: str, focus: str) -> str:
-        """The instructions of a role; a custom role gets a general text about `focus`."""
-        known = self.role(role)
-        return known.role_prompt if known else fill(self.texts.seats.default_role_prompt, focus=focus)
-
     @property
     def judge_role_prompt(self) -> str:
         """The instructions of the final judge, unless the panel has custom ones."""
@@ -248,16 +244,18 @@ class Prompts:
         return fill(self.texts.artifacts.card_records, total=total)
 
 
-def _three_verdicts(language: str) -> BundledScale:
-    return bundled_scale(AGENT_SAFETY, "ja" if language == "ja" else "en")
-
-
 @lru_cache(maxsize=256)
 def _system(
-    language: str, rubric: Rubric, scale: VerdictScale | None, task: str | None, marking: Marking, *, evidence: bool
+    language: Language,
+    rubric: Rubric,
+    scale: VerdictScale | None,
+    task: str | None,
+    marking: Marking,
+    *,
+    evidence: bool,
 ) -> str:
     system = load_prompts(language).texts.system
-    known = _three_verdicts(language)
+    known = bundled_scale(AGENT_SAFETY, language)
     shown = scale or known.scale
     return fill(
         system.jury,
@@ -281,7 +279,7 @@ def _system(
     )
 
 
-def _scores(language: str, rubric: Rubric) -> str:
+def _scores(language: Language, rubric: Rubric) -> str:
     """The criteria with their meanings; "" where no points are asked for. Which are critical is not shown."""
     texts = load_prompts(language).texts
     system, meanings = texts.system, texts.dimensions
@@ -299,16 +297,16 @@ def _scores(language: str, rubric: Rubric) -> str:
     return fill(system.scores, dimensions="\n".join(dimensions))
 
 
-def _example(language: str, rubric: Rubric, scale: VerdictScale, *, evidence: bool) -> str:
+def _example(language: Language, rubric: Rubric, scale: VerdictScale, *, evidence: bool) -> str:
     """An example answer. It is not a valid one, so that an echo of the prompt cannot vote."""
     system = load_prompts(language).texts.system
     verdicts = " | ".join(scale.ids)
-    criteria = [dimension.name for dimension in rubric.asked]
-    score = {"score": "0-100"} if criteria else {}
+    points = {one.name: f"0-{one.maximum:g}" for one in rubric.asked}
+    criteria, score = list(points), {"score": "0-100"} if points else {}
     example: dict[str, Any] = {
         "ballot": system.example_ballot,
         "verdict": verdicts,
-        **({"scores": {one.name: f"0-{one.maximum:g}" for one in rubric.asked}} if criteria else {}),
+        **({"scores": points} if points else {}),
         "confidence": "0.0-1.0",
         "rationale": system.example_rationale,
         "statement": system.example_statement,
@@ -319,7 +317,7 @@ def _example(language: str, rubric: Rubric, scale: VerdictScale, *, evidence: bo
     return json.dumps(example, ensure_ascii=False, indent=2)
 
 
-def _example_entry(language: str, criteria: Sequence[str]) -> dict[str, Any]:
+def _example_entry(language: Language, criteria: Sequence[str]) -> dict[str, Any]:
     return {
         "item": "number of the item",
         "quote": load_prompts(language).texts.system.example_quote,
@@ -330,7 +328,7 @@ def _example_entry(language: str, criteria: Sequence[str]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=256)
-def _findings_example(language: str, rubric: Rubric, *, evidence: bool) -> str:
+def _findings_example(language: Language, rubric: Rubric, *, evidence: bool) -> str:
     """An example of what is found in a part; no valid one either."""
     system = load_prompts(language).texts.system
     criteria = [dimension.name for dimension in rubric.asked]

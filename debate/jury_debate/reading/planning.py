@@ -70,14 +70,15 @@ class ReadingPlanner:
         self._outline = cache(lambda name: RecordOutline(record(name), texts.reading))
         self._sizes = case.sizes
         self._pictures = case.pictures
-        self._reasoning = ShownRecord(case.reasoning, case.marker)
+        self._reasoning, self._marker = case.reasoning, case.marker
         self._texts = texts
 
     def planned(self) -> PlannedCase:
         """How each seat reads, and the pieces."""
-        modes: dict[str | None, ReadingMode] = {
-            seat.juror_id: mode for seat in self._panel.seats if (mode := self._mode(seat)) is not None
-        }
+        modes: dict[str | None, ReadingMode] = {}
+        for seat in self._panel.seats:
+            if (mode := self._mode(seat)) is not None:
+                modes[seat.juror_id] = mode
         judge = self._panel.final.judge
         if judge is not None and (modes or not self._fits(judge, None)):
             modes[None] = "cited"
@@ -127,7 +128,7 @@ class ReadingPlanner:
         """Whether the request with the whole case is small enough; nothing is rendered where no window is known."""
         if place.window is None:
             return True
-        size = self._sizes[juror_id] + _FORM + len(self._shown(self._name(juror_id))) + len(self._reasoning.content)
+        size = self._sizes[juror_id] + _FORM + len(self._shown(self._name(juror_id))) + len(self._reasoning)
         pictures = len(self._pictures) if place.images else 0
         return estimated_tokens(size, pictures) <= request_tokens(place.window)
 
@@ -167,8 +168,7 @@ class ReadingPlanner:
         return CASE_WITH_IMAGES if self._place(juror_id).images and self._pictures else CASE
 
     def _names(self) -> tuple[str, ...]:
-        seen = self._pictures and any(place.images for place in self._panel.seats_and_judge)
-        return (CASE, CASE_WITH_IMAGES) if seen else (CASE,)
+        return (CASE, CASE_WITH_IMAGES) if self._pictures and self._panel.sees_pictures else (CASE,)
 
     def _guide(self, name: str, most: int) -> bytes:
         return guide(self._record(name), self._outline(name), self._texts, most).encode()
@@ -197,10 +197,10 @@ class ReadingPlanner:
 
     def _reasoning_pieces(self, rooms: Collection[int]) -> dict[str, bytes]:
         """The reasoning, cut where a seat reads in parts: each of them has room for each seat that does."""
-        content = self._reasoning.content
+        content = self._reasoning
         if not content or not rooms:
             return {REASONING: content} if content else {}
-        parts = pairwise((0, *cuts(self._reasoning, min(rooms)), len(content)))
+        parts = pairwise((0, *cuts(ShownRecord(content, self._marker), min(rooms)), len(content)))
         return {part_name(REASONING, number): content[start:end] for number, (start, end) in enumerate(parts, start=1)}
 
     def _pieces(self, cut: "Mapping[str, _CutCase]") -> dict[str, bytes]:

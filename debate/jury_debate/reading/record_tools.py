@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 from jury_debate.artifacts import ToolSpec
 from jury_debate.errors import DebateError
 from jury_debate.marking import mark
-from jury_debate.model_json import MODEL_JSON
 from jury_debate.prompts_1.texts import Texts, fill
 from jury_debate.reading.shown_record import PlacedItem, ShownRecord, cuts, window_frame
 from jury_events.canonical import canonical_json
 from jury_events.evidence import LONGEST_QUOTE, MOST_ITEM, SHORTEST_QUOTE
-from jury_events.strict_json import InvalidJson
+from jury_events.strict_json import MODEL_JSON, InvalidJson
 
 READ_ITEMS, SEARCH_ITEMS = "read_items", "search_items"
 RECORD_TOOLS = (READ_ITEMS, SEARCH_ITEMS)

@@ -12,14 +12,13 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple, NoReturn, get_args
 
 from jury_debate.assignment import AnswerSpec
-from jury_debate.model_json import MODEL_JSON
 from jury_debate.step_outcome import ParsedAnswer, Quotation
 from jury_events.evaluation import ScenarioVerdict, SeatPosition
 from jury_events.evidence import LONGEST_QUOTE, MOST_ENTRIES, MOST_ITEM, SHORTEST_QUOTE, Says
-from jury_events.hidden_characters import is_blank
 from jury_events.outcome import RefusalReason
 from jury_events.rubric import DimensionScore, Rubric, Scores
-from jury_events.strict_json import InvalidJson, skip_space
+from jury_events.strict_json import MODEL_JSON, InvalidJson, skip_space
+from jury_events.text import is_blank
 from jury_events.value import trusted
 from jury_events.verdict import PASS, Verdict
 from jury_events.verdict_scale import VERDICTS, VerdictScale

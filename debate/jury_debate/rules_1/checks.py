@@ -16,10 +16,10 @@ from operator import itemgetter
 from jury_debate.reading.planning import REASONING, part_name
 from jury_debate.rules_1.votes import state_to_check
 from jury_debate.state import DebateState, Phase
-from jury_events.consensus import ConsensusCheck, ConsensusStatus
 from jury_events.debate_events import ConsensusChecked, EndReason
 from jury_events.evaluation import SeatPosition
 from jury_events.exact import exact
+from jury_events.judgment import ConsensusCheck, ConsensusStatus
 from jury_events.panel import DiscussionRules
 from jury_events.value import trusted
 from jury_events.verdict import REVIEW, Verdict

@@ -63,7 +63,7 @@ def speakers_of(panel: Panel, round_number: int) -> tuple[str, ...]:
 def due_steps(state: DebateState) -> tuple[Step, ...]:
     """The steps that can be asked now: every waiting seat in parallel, the next speaker in a sequential round."""
     if state.phase is Phase.EVALUATING:
-        return tuple([state.step_of(juror) for juror in state.waiting])
+        return tuple(map(state.step_of, state.waiting))
     if state.phase is Phase.DISCUSSING:
         waiting = state.waiting if state.panel.discussion.order == "parallel" else state.waiting[:1]
         return tuple([Step(state.round, juror) for juror in waiting])

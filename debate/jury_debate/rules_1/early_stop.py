@@ -15,11 +15,10 @@ from jury_debate.rules_1.judgment import render
 from jury_debate.rules_1.settling import AskedSeats, KnownAnswer, is_settled
 from jury_debate.rules_1.votes import CountedVote, LabelledVote, shares, state_to_judge
 from jury_debate.state import DebateState, SeatEvaluation
-from jury_events.asking import AskingPlan, StopRule
 from jury_events.debate_events import SeatsNotAsked
 from jury_events.evaluation import SeatPosition
 from jury_events.judgment import Settled
-from jury_events.panel import Panel, Seat
+from jury_events.panel import AskingPlan, Panel, Seat, StopRule
 from jury_events.rubric import DimensionScore, Scores
 from jury_events.value import trusted
 from jury_events.verdict_scale import VERDICTS

@@ -38,10 +38,10 @@ from jury_debate.rules_1.answers import (
 )
 from jury_debate.step_outcome import CheckedQuotations, GivenFinding, ParsedFindings
 from jury_events.evidence import MOST_ITEM
-from jury_events.hidden_characters import is_blank
 from jury_events.outcome import RefusalReason
 from jury_events.rubric import Rubric
 from jury_events.strict_json import InvalidJson
+from jury_events.text import is_blank
 
 FIELDS = ("ballot", "findings", "decisive", "wanted")
 

@@ -7,6 +7,7 @@ import hmac
 from base64 import b32encode
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import repeat
 
 from jury_debate.artifacts import generate_evaluation_summary, tool_names
 from jury_debate.assignment import (
@@ -16,12 +17,12 @@ from jury_debate.assignment import (
     ROLE_PROMPT,
     DebateSigns,
     scenario_numbers,
+    seat_letter,
     tools_offered,
 )
 from jury_debate.decision_seats import QUESTIONS, questions_piece
 from jury_debate.marking import mark
-from jury_debate.prompts_1.case_items import case_items, render_case
-from jury_debate.prompts_1.hidden_reasoning import reasoning_alone, without_reasoning
+from jury_debate.prompts_1.case_items import case_items, reasoning_alone, render_case, without_reasoning
 from jury_debate.prompts_1.line_marks import SIGN_LETTERS
 from jury_debate.prompts_1.prompts import Prompts
 from jury_debate.prompts_1.texts import fill, has_policy, policy_piece, without_policy
@@ -29,12 +30,10 @@ from jury_debate.prompts_registry import PROMPTS_VERSION, load_prompts
 from jury_debate.reading.planning import READING_TOOLS, CaseToRead, PlannedCase, ReadingPlanner
 from jury_debate.reading.record_tools import RECORD_TOOLS
 from jury_debate.rules_1.early_stop import asking_plan
-from jury_debate.seat_letters import seat_letter
-from jury_events.case import ArtifactRecord, Case
+from jury_events.case import ArtifactRecord, Case, provenance
 from jury_events.debate_events import DebateOpened, NamedPart
 from jury_events.panel import Marking, Panel, Seat
 from jury_events.parts import ImageRef, PartMaker
-from jury_events.provenance import provenance
 from jury_events.reading import ReadingPlan
 from jury_events.transcript import Attachment
 from jury_events.value import trusted
@@ -71,7 +70,8 @@ def signs_of(secret: bytes, panel: Panel) -> DebateSigns:
 def _signs(secret: bytes, marking: Marking, jurors: tuple[str, ...]) -> DebateSigns:
     """Kept for the last debate: it is opened with them, and goes on with them."""
     marker = datamark(secret) if marking == "words" else line_sign(secret)
-    return DebateSigns(marker, {juror_id: ballot_id(secret, juror_id) for juror_id in (*jurors, None)})
+    seats = (*jurors, None)
+    return DebateSigns(marker, dict(zip(seats, map(ballot_id, repeat(secret), seats), strict=False)))
 
 
 def _derive(secret: bytes, purpose: str) -> bytes:
@@ -112,7 +112,7 @@ def open_debate(
     )
     pieces = texts.by_name()
     known = provenance(case)
-    images_seen = any(place.images for place in panel.seats_and_judge)
+    images_seen = panel.sees_pictures
     return DebateOpened(
         debate_id=debate_id,
         run_id=run_id,
@@ -241,17 +241,16 @@ class _PromptTexts:
         self, before: Mapping[str, str], seats: Mapping[str, str], judge: Mapping[str, str]
     ) -> PlannedCase:
         """The pieces with the case, cut where a seat reads it in parts."""
-        shared = sum(len(text.encode()) for text in before.values())
-        sizes: dict[str | None, int] = {
-            seat.juror_id: shared + len(seats.get(f"seat/{seat.juror_id}", "").encode()) for seat in self._panel.seats
-        }
+        shared, sizes = len("".join(before.values()).encode()), dict[str | None, int]()
+        for juror_id in self._panel.juror_ids:
+            sizes[juror_id] = shared + len(seats.get(f"seat/{juror_id}", "").encode())
         for text in judge.values():
             sizes[None] = shared + len(text.encode())
         to_read = CaseToRead(
-            shown=lambda name: (self._case_piece(images=name == CASE_WITH_IMAGES) + "\n\n").encode(),
+            shown=self._case_piece,
             marker=self._sign,
             sizes=sizes,
-            pictures=self._picture_items(),
+            pictures=self._picture_items() if self._case.images and self._panel.sees_pictures else (),
             reasoning=f"{self._reasoning}\n\n".encode() if self._reasoning else b"",
         )
         planned = ReadingPlanner(self._panel, to_read, self._prompts.texts).planned()
@@ -259,9 +258,7 @@ class _PromptTexts:
         return planned
 
     def _picture_items(self) -> tuple[int, ...]:
-        """The numbers of the items that the case's pictures belong to (0: of none); () where no seat is sent them."""
-        if not self._case.images or not any(place.images for place in self._panel.seats_and_judge):
-            return ()
+        """The numbers of the items that the case's pictures belong to (0: of none)."""
         items = case_items(self._case, self._prompts.texts.case, {}, self._first)
         shown = {
             found.digest: item.number
@@ -281,7 +278,7 @@ class _PromptTexts:
             role=role.role if role else seat.role,
             focus=seat.role_focus,
             role_prompt=self._role_prompts.get(seat.juror_id)
-            or self._prompts.role_prompt_of(seat, own_scale=self._panel.scale is not None),
+            or self._prompts.role_prompt(seat.role, seat.role_focus, own_scale=self._panel.scale is not None),
             ballot=self._signs.ballots[seat.juror_id],
             scenarios=len(self._case.scenarios),
         )
@@ -290,13 +287,13 @@ class _PromptTexts:
         numbers = scenario_numbers(tuple(one.scenario_id for one in self._case.scenarios))
         return questions_piece(self._panel, seat, numbers, self._role_prompts.get(seat.juror_id))
 
-    def _case_piece(self, *, images: bool = False) -> str:
-        """The case, then its records: a summary of them, or all of them in `inline` mode.
+    def _case_piece(self, name: str) -> bytes:
+        """The piece of this name: the case, then its records: a summary of them, or all of them in `inline` mode.
 
         A summary in the case replaces the generated one, and precedes the records.
         """
         case, prompts = self._case, self._prompts
-        first = self._first
+        first, images = self._first, name == CASE_WITH_IMAGES
         texts = prompts.texts.case
         blocks = [render_case(case, texts, self._sign, marking=self._marking, images=images, first=first)]
         gate, card, summary = case.security_gate_records, case.agent_card_records, case.artifact_summary
@@ -309,7 +306,7 @@ class _PromptTexts:
                 blocks += self._records(prompts.card_records(len(card)), card)
             elif summary is None:
                 blocks.append(self._summary(generate_evaluation_summary(gate, card, prompts), first))
-        return "\n\n".join(blocks)
+        return "\n\n".join((*blocks, "")).encode()
 
     def _summary(self, summary: str, first: int) -> str:
         """The item after those of the case."""

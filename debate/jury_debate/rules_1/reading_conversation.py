@@ -11,7 +11,8 @@ What the calls show beside their part is the same for all of them."""
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
+from operator import attrgetter
 
 from jury_debate.artifacts import tool_names
 from jury_debate.assignment import Assignment, CallMessage
@@ -49,6 +50,9 @@ _MOST_NAMED = 50
 """Items that are named as candidates for the decisive one."""
 
 
+_calls, _unsettled = attrgetter("calls"), attrgetter("unsettled")
+
+
 class ReadingConversation:
     """Implements `jury_debate.conversation.Conversation`."""
 
@@ -79,7 +83,7 @@ class ReadingConversation:
     @property
     def calls(self) -> tuple[Call, ...]:
         """See `Conversation`."""
-        return tuple(call for asked in self._asking for call in asked.calls)
+        return tuple(chain.from_iterable(map(_calls, self._asking)))
 
     @property
     def halted(self) -> CallOutcome | None:
@@ -108,7 +112,7 @@ class ReadingConversation:
     @property
     def unsettled(self) -> tuple[UnsettledFailure, ...]:
         """See `Conversation`."""
-        return tuple(unsettled for asked in self._asking for unsettled in asked.unsettled)
+        return tuple(chain.from_iterable(map(_unsettled, self._asking)))
 
     def settle(self, window: str | None, *, again: bool) -> None:
         """See `Conversation`."""

@@ -20,6 +20,7 @@ An event that breaks a law raises `IllegalEvent` and changes nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -97,8 +98,11 @@ def _law(holds: bool, message: str, *facts: object) -> None:
         raise IllegalEvent(message.format(*facts))
 
 
+_named_text = attrgetter("name", "text")
+
+
 def _opened(_state: DebateState, event: DebateOpened) -> Changes:
-    pieces = MappingProxyType({piece.name: piece.text for piece in event.pieces})
+    pieces = MappingProxyType(dict(map(_named_text, event.pieces)))
     order = event.panel.juror_ids if event.asking is None else event.asking.order
     return {"phase": Phase.WAITING, "opened": event, "pieces": pieces, "speaker_order": order}
 

@@ -15,11 +15,11 @@ from jury_debate.assignment import (
     ReadingSpec,
     SeatSaid,
     scenario_numbers,
+    seat_letter,
     tools_offered,
 )
 from jury_debate.decision_seats import QUESTIONS
 from jury_debate.reading.planning import CASE, GUIDE, READING_TOOLS, REASONING, part_name
-from jury_debate.seat_letters import seat_letter
 from jury_debate.state import DebateState, SeatEvaluation
 from jury_events.bundled_scales import scale_of
 from jury_events.ids import Step
@@ -54,7 +54,7 @@ def assign(state: DebateState, step: Step, signs: DebateSigns) -> Assignment:
     records = step.juror_id is not None and tools_offered(panel, _records(state))
     reading = _reading(state, step, visible, case, reasoning=reasoning, images=images, place=place, records=records)
     guide = () if reading.guide is None else (reading.guide,)
-    blocks = [block for block in (policy, *((case, reasoning) if reading.mode == "whole" else (guide,))) if block]
+    blocks = list(filter(None, (policy, *((case, reasoning) if reading.mode == "whole" else (guide,)))))
     before = tuple(chain.from_iterable(blocks))
     user = CallMessage(
         "user",
@@ -118,13 +118,17 @@ def _reading(
             earlier = entry.evaluation.reading or earlier
             # What stands in for a blocked answer was not made by one who has read.
             read_before = read_before or not entry.evaluation.synthetic
+    if isinstance(place, FinalJudge):
+        least_read = 0.0  # it reads what jurors cite, and is not bound by the share that counts
+    else:
+        least_read = state.panel.least_read if place.least_read is None else place.least_read
     whole = ReadingSpec(
         "whole",
         (*case, *reasoning),
         None,
         cited=_cited(visible) if visible else (),
         images=images,
-        least_read=_least_read(state, place),
+        least_read=least_read,
         records=records,
         read_before=read_before,
     )
@@ -154,13 +158,6 @@ def _reading(
     return reading._replace(mode="cited", earlier=earlier)
 
 
-def _least_read(state: DebateState, place: Seat | FinalJudge) -> float:
-    """The share that counts; the final judge reads what jurors cite, and is not bound by it."""
-    if isinstance(place, FinalJudge):
-        return 0.0
-    return state.panel.least_read if place.least_read is None else place.least_read
-
-
 def _cited(visible: Visible) -> tuple[int, ...]:
     """The items that the visible evaluations cite: those that most of them cite first, then in the order of items."""
     counted: dict[int, int] = {}
@@ -181,13 +178,14 @@ def _evidence(state: DebateState, visible: Visible, case: tuple[PartRef, ...], m
     rule = state.panel.answers.evidence
     if rule == "off":
         return None
-    said: dict[str, list[PartRef]] = {juror_id: [] for juror_id in state.panel.juror_ids}
+    said: dict[str, list[PartRef]] = {}
     for entry in visible:
-        said[entry.juror_id].append(entry.peer_text)
+        said.setdefault(entry.juror_id, []).append(entry.peer_text)
+    seats = enumerate(state.panel.juror_ids)
     return EvidenceSpec(
         case=case,
         policy=state.pieces.get(OPERATOR_POLICY),
-        seats=tuple([SeatSaid(seat_letter(n), name, tuple(texts)) for n, (name, texts) in enumerate(said.items())]),
+        seats=tuple([SeatSaid(seat_letter(index), name, tuple(said.get(name, ()))) for index, name in seats]),
         marker=marker,
         required=rule == "required",
     )
@@ -203,14 +201,14 @@ def _turn(state: DebateState, step: Step, visible: Visible) -> tuple[PartRef, ..
     if step.juror_id is None:
         return (pieces["seat/final"], *(entry.peer_text for entry in visible), pieces["instruction/final"])
     seat = pieces[f"seat/{step.juror_id}"]
-    own = [entry.peer_text for entry in visible if entry.juror_id == step.juror_id]
-    if step.reasoning:
-        return (seat, *([pieces["heading/own"], *own] if own else []), pieces["instruction/reasoning"])
-    if not step.round:
+    if not step.round and not step.reasoning:
         plan = state.debate.reading
         planned = None if plan is None else plan.of(step.juror_id)
         by_tools = planned is not None and planned.mode == "tools"
         return (seat, pieces["instruction/initial"], *([pieces[READING_TOOLS]] if by_tools else []))
+    own = [entry.peer_text for entry in visible if entry.juror_id == step.juror_id]
+    if step.reasoning:
+        return (seat, *([pieces["heading/own"], *own] if own else []), pieces["instruction/reasoning"])
     assert state.instruction is not None
     peers = [entry.peer_text for entry in visible if entry.juror_id != step.juror_id]
     shown = [pieces["heading/peers"], *peers] if peers else [pieces["heading/no-peers"]]
@@ -291,9 +289,10 @@ def _visible_evaluations(state: DebateState, step: Step) -> Visible:
     """
     if step.juror_id is None:
         return state.evaluations
+    if step.reasoning:
+        return tuple([one for one in state.evaluations if one.juror_id == step.juror_id and not one.reasoning])
     if not step.round:
-        own = [entry for entry in state.evaluations if entry.juror_id == step.juror_id and not entry.reasoning]
-        return tuple(own) if step.reasoning else ()
+        return ()
     rules = state.panel.discussion
     parallel = rules.order == "parallel"
     past = [

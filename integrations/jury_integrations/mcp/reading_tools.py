@@ -10,7 +10,7 @@ from pydantic import Field
 
 from jury_events.conditions import Condition
 from jury_events.debate_history import DebateHistory
-from jury_events.final_outcome import FinalOutcome
+from jury_events.outcome import FinalOutcome
 from jury_events.text import moment
 from jury_events.verdict import FAIL, LABEL_DIFFERENCES, PASS, REVIEW
 from jury_integrations.mcp.plain_errors import PlainMcpServer

@@ -10,13 +10,14 @@ from typing import Any, Unpack
 
 from pydantic import ValidationError
 
-from jury_debate.panel_spec import WRITTEN, DiscussionSpec, FinalSpec, PanelSpec, resolve
+from jury_debate.panel_spec import WRITTEN, DiscussionSpec, FinalSpec, PanelSpec
 from jury_debate.presets import ADK_SEQUENTIAL
+from jury_debate.resolved_panel import resolve
 from jury_debate.rules_registry import newest_rules
 from jury_events.case import Case
-from jury_events.consensus import ConsensusStatus
 from jury_events.errors import SettingError
 from jury_events.ids import Step
+from jury_events.judgment import ConsensusStatus
 from jury_events.text import condensed
 from jury_judge.documents.artifact_tools import NO_ARTIFACTS, ArtifactContext, judged_case, scenario_of
 from jury_judge.documents.juror_agents import (

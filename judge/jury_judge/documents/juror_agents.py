@@ -9,17 +9,10 @@ from enum import Enum
 from functools import cache
 from typing import Any, Unpack
 
-from jury_debate.panel_spec import (
-    SIMULATED_MODEL,
-    DiscussionSpec,
-    FinalSpec,
-    PanelSpec,
-    SeatSpec,
-    SpeakersSpec,
-    full_model_name,
-)
+from jury_debate.panel_spec import DiscussionSpec, FinalSpec, PanelSpec, SeatSpec, SpeakersSpec
 from jury_debate.presets import ADK_SEQUENTIAL, INDEPENDENT
 from jury_debate.prompts_registry import PROMPTS_VERSION, load_prompts
+from jury_debate.resolved_panel import SIMULATED_MODEL, full_model_name
 from jury_events.errors import SettingError
 from jury_events.ids import Step
 from jury_events.panel import Language

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from typing import TypedDict
 
 from jury_debate.errors import PanelError
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, SeatSpec, SpeakersSpec, full_model_name, resolve
+from jury_debate.panel_spec import PanelSpec, SeatSpec, SpeakersSpec
 from jury_debate.recorded_panel import spec_of
+from jury_debate.resolved_panel import ResolvedPanel, full_model_name, resolve
 from jury_judge.errors import PanelFileError
 from jury_judge.runs.panel_actors import Writing
 from jury_judge.settings.jury import Budget, RuntimeSettings

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 
 from jury_debate.calibrated import judged_by
-from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.resolved_panel import ResolvedPanel
 from jury_events.codec import DriftEvent, encode
 from jury_events.drift_events import DriftOpened, SeatAnswers
 from jury_events.drift_facts import DriftFacts

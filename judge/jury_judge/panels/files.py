@@ -11,8 +11,9 @@ from pydantic import ValidationError
 
 from jury_debate.decision_seats import DECISION_PROTOCOLS
 from jury_debate.errors import PanelError
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
+from jury_debate.panel_spec import PanelSpec, read_spec
 from jury_debate.presets import PRESETS
+from jury_debate.resolved_panel import ResolvedPanel, resolve
 from jury_events.exchange import Usage
 from jury_events.panel import MOST_SEATS, Panel, Seat
 from jury_events.text import visible_line
@@ -30,13 +31,19 @@ from jury_judge.panels.variables import (
     without_discussion,
 )
 from jury_judge.settings_model import readable_message
-from jury_providers.catalogue import retirement_warnings
+from jury_providers.catalogue import retirement_warnings, with_windows
 from jury_providers.dialects import profiles
 from jury_providers.endpoints import ApiProtocol, Endpoint, Endpoints, ProviderName, completed, with_carriage
-from jury_providers.model_limits import with_windows
 from jury_providers.prices import Prices, list_prices_date, load_prices
-from jury_providers.recipients import recipients, same_model_warning
-from jury_providers.registry import NO_ENDPOINTS, SIMULATED, key_destinations, known_providers, setting_warnings
+from jury_providers.registry import (
+    NO_ENDPOINTS,
+    SIMULATED,
+    key_destinations,
+    known_providers,
+    recipients,
+    same_model_warning,
+    setting_warnings,
+)
 from jury_store.seals.keys import PublicKey
 
 PROVIDERS = "providers"

@@ -7,8 +7,9 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import AfterValidator, Field, ValidationError
 
 from jury_debate.errors import PanelError
-from jury_debate.panel_spec import ROLE_KEYS, JudgeSpec, PanelSpec, SeatSpec, full_model_name
+from jury_debate.panel_spec import JudgeSpec, PanelSpec, SeatSpec
 from jury_debate.presets import INDEPENDENT, MAY_BE, PARALLEL_ROUNDS, PRESETS, checked_threshold
+from jury_debate.resolved_panel import ROLE_KEYS, full_model_name
 from jury_events.nearest import did_you_mean
 from jury_events.panel import FinalMethod, Language
 from jury_events.text import condensed, visible_line

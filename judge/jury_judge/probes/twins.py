@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from jury_cases.case_outlines import Fetch
 from jury_cases.errors import CaseFileError
-from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.resolved_panel import ResolvedPanel
 from jury_events.case import Case, ExecutionResult, Scenario
 from jury_events.errors import SettingError
 from jury_events.panel import Language, Marking, Panel

@@ -12,8 +12,8 @@ from jury_actors.admission.budget import Ceiling, Spent
 from jury_actors.batches.batch_log import batches_of
 from jury_actors.messages import Job
 from jury_events.case import Case
-from jury_events.debate_status import DebateStatus
 from jury_events.exchange import ExchangeRecorded
+from jury_events.outcome import DebateStatus
 from jury_events.run_events import RunBudget
 from jury_events.text import dollars, pluralize
 from jury_judge.settings.jury import Budget

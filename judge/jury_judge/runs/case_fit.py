@@ -12,24 +12,23 @@ from jury_debate.artifacts import tool_definitions
 from jury_debate.assignment import CASE_WITH_IMAGES, OPERATOR_POLICY, CallMessage, tools_offered
 from jury_debate.conversation import Call
 from jury_debate.debate import Debate
-from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.prompts_registry import load_prompts
 from jury_debate.reading.planning import CASE, GUIDE, REASONING, part_name
 from jury_debate.reading.token_estimate import bytes_of, estimated_tokens, request_tokens
+from jury_debate.resolved_panel import ResolvedPanel
 from jury_debate.rules import SECRET_BYTES
 from jury_debate.rules_registry import newest_rules
-from jury_events.case import Case
+from jury_events.case import Case, provenance
 from jury_events.debate_events import DebateOpened
 from jury_events.ids import Step
 from jury_events.models import AGENT_MODEL, model_family
 from jury_events.panel import FinalJudge, Panel, Seat
 from jury_events.parts import SALT_BYTES, PartBuffer, PartRef
-from jury_events.provenance import provenance
 from jury_events.reading import ReadingMode
 from jury_events.text import pluralize, visible_line
 from jury_judge.errors import RunRefused
+from jury_providers.catalogue import known_window
 from jury_providers.endpoints import Endpoints
-from jury_providers.model_limits import known_window
 from jury_providers.registry import NO_ENDPOINTS
 
 

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from jury_events.ids import again_id, first_of, first_stage_of, stage_id
 from jury_events.judgment import Decider
-from jury_events.stages import StagePlace, audited
+from jury_events.ladder import StagePlace, audited
 from jury_events.verdict import REVIEW
 from jury_judge.panels.files import Ladder, LoadedPanel
 from jury_store.debate_rows import DebateFilter, DebateRow

@@ -9,12 +9,11 @@ from math import ceil
 from typing import NamedTuple
 
 from jury_actors.admission.permit import limits_of
-from jury_debate.left_out import without_seats
-from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.prompts_1.texts import LONGEST_FINDING, MOST_FINDING_ENTRIES, MOST_FINDINGS
 from jury_debate.reading.outline import cited_bytes
 from jury_debate.reading.planning import MOST_LEVELS, findings_bytes
 from jury_debate.reading.record_tools import MOST_READ_TURNS
+from jury_debate.resolved_panel import ResolvedPanel, without_seats
 from jury_debate.rules_registry import newest_rules
 from jury_debate.shared_prompts import PromptStart, start_of
 from jury_events.case import Case

@@ -19,8 +19,7 @@ from jury_judge.runs.plan import RunPlan
 from jury_judge.runs.preflight import PreflightReport, preflight
 from jury_judge.runs.run import Run
 from jury_providers.prices import list_prices_date
-from jury_providers.recipients import recipients, same_model_warning
-from jury_providers.registry import SIMULATED, check_models, missing_key
+from jury_providers.registry import SIMULATED, check_models, missing_key, recipients, same_model_warning
 from jury_store.debate_rows import DebateFilter
 from jury_store.errors import StoreMissing
 from jury_store.event_store import EventStore

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from jury_actors.effects import Effects
 from jury_actors.messages import Chunk, Job, RunContext
 from jury_actors.runtime import drive_one
-from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described, panel_differences, recorded_panel
+from jury_debate.resolved_panel import ResolvedPanel
 from jury_debate.rules import SECRET_BYTES
 from jury_events.debate_history import DebateHistory
 from jury_events.ids import debate_stream

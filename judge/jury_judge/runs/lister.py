@@ -16,14 +16,13 @@ from jury_actors.effects import Effects
 from jury_actors.messages import Job
 from jury_cases.case_outlines import batches
 from jury_debate.calibrated import judged_by
-from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.resolved_panel import ResolvedPanel
 from jury_debate.rules import SECRET_BYTES
 from jury_events.codec import RunEvent, encode
 from jury_events.debate_events import DebateReplaced
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import GENESIS, NewEvent, StoredEvent, chain_hash
 from jury_events.ids import debate_stream, replaced_id, run_stream
-from jury_events.known_secrets import known_scrubber
 from jury_events.parts import SALT_BYTES, PartBuffer
 from jury_events.run_events import (
     BudgetChanged,
@@ -37,6 +36,7 @@ from jury_events.run_events import (
     RunStage,
 )
 from jury_events.run_facts import ListedOpening, RunFacts, page_digest
+from jury_events.scrubbing import known_scrubber
 from jury_judge.errors import RunRefused
 from jury_judge.panels.files import Ladder
 from jury_judge.runs.cancelling import RunLog, requester

@@ -9,7 +9,7 @@ from jury_actors.clerk import Clerk, ClerkInterface
 from jury_actors.messages import Job, RunContext
 from jury_actors.runtime import Runtime
 from jury_actors.store_retry import StoreRetry
-from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.resolved_panel import ResolvedPanel
 from jury_events.case import Case
 from jury_events.ids import debate_stream, run_stream
 from jury_events.run_facts import RunFacts, run_facts

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from jury_cases.case_outlines import BUILT, batches
 from jury_cases.omissions import OmissionReport
-from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described
+from jury_debate.resolved_panel import ResolvedPanel
 from jury_events.case import Case
+from jury_events.ladder import StagePlace
 from jury_events.panel import Panel
 from jury_events.parts import part_digest
-from jury_events.stages import StagePlace
 from jury_events.text import pluralize, visible_line
 from jury_judge.errors import OtherCase, RunRefused
 from jury_judge.runs.case_fit import CaseFit, OwnFamilies

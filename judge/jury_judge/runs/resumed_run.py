@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import recorded_panel
+from jury_debate.resolved_panel import ResolvedPanel
 from jury_events.debate_history import DebateHistory
 from jury_events.run_facts import RunFacts
 from jury_events.text import visible_line

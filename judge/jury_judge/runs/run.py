@@ -19,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from jury_actors.messages import Finished, Job
 from jury_cases.case_outlines import Fetch, Skip, outline_of
 from jury_cases.errors import CaseFileError
-from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.resolved_panel import ResolvedPanel
 from jury_events.case import Case
 from jury_events.errors import SettingError
 from jury_events.ids import MOST_REPEATS, first_stage_of, repeat_id

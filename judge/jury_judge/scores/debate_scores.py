@@ -8,8 +8,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import Failure, InputError
-from jury_events.known_secrets import known_scrubber
 from jury_events.local_events import ExportedScore, ScoreTargetName
+from jury_events.scrubbing import known_scrubber
 from jury_views.debate_results import result_of
 from jury_views.evaluation_models import JurorEvaluation
 from jury_views.number_formats import probabilities_line

@@ -16,9 +16,9 @@ from jury_cases.containers.langfuse_traces import LangfuseApi, LangfuseRefused
 from jury_events.codec import encode
 from jury_events.errors import DebateNotFound, EventError
 from jury_events.ids import local_stream
-from jury_events.known_secrets import known_scrubber
 from jury_events.local_events import ExportedScore, ScoresExportBegun, ScoresExported, ScoreTargetName
 from jury_events.local_facts import LocalFacts
+from jury_events.scrubbing import known_scrubber
 from jury_events.text import moment, visible_line
 from jury_judge.extras import check_package, check_traces
 from jury_judge.scores.debate_scores import DebateScore, JudgedTrace, ScoresRefused, ScoreTarget, judged_trace, place_of

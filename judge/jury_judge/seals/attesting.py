@@ -11,7 +11,7 @@ from cryptography.x509 import Certificate
 
 from jury_actors.effects import Effects
 from jury_events.errors import SettingError
-from jury_events.known_secrets import known_scrubber
+from jury_events.scrubbing import known_scrubber
 from jury_events.text import visible_line, visible_url
 from jury_judge.errors import AttestationFailed
 from jury_judge.seals.stored_seals import consistency, note_text, seal_of

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, Field
 
 from jury_events.conditions import Condition, parse_field
-from jury_events.debate_status import DebateStatus
 from jury_events.errors import BadCondition
 from jury_events.ladder import MOST_STAGES
 from jury_events.local_events import ScoreTargetName
 from jury_events.nearest import did_you_mean
+from jury_events.outcome import DebateStatus
 from jury_events.text import visible_line
 from jury_events.verdict import Verdict
 from jury_judge.errors import SettingsRefused, escaped

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from jury_events.evidence import MOST_ITEM
-from jury_events.hidden_characters import CONTROL, displayed_escaped
+from jury_events.text import CONTROL, displayed_escaped
 from jury_events.verdict import PASS, Verdict
 from jury_judge.errors import SettingsRefused
 from jury_judge.settings.debates import WHERE_OF_CASES, RunId

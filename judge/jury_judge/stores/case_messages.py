@@ -9,14 +9,14 @@ import orjson
 
 from jury_debate.assignment import OPERATOR_POLICY
 from jury_debate.prompts_1.case_items import ItemMessages
-from jury_events.case import Case
+from jury_events.case import Case, item_messages
 from jury_events.codec import SCHEMAS, decode
 from jury_events.debate_events import DebateOpened
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
 from jury_events.ids import debate_stream
+from jury_events.panel import Language
 from jury_events.parts import Digest, Part, decode_digest
-from jury_events.provenance import item_messages
 from jury_replay.recorded_case import policy_of_piece
 from jury_store.event_store import EventStore
 
@@ -35,7 +35,7 @@ class OpenedCase(NamedTuple):
     prompts: int
     scenarios: int
     inline: bool
-    language: str
+    language: Language
     case: Digest
     provenance: Digest | None
     policy: Digest | None
@@ -142,7 +142,7 @@ class _Texts(NamedTuple):
     """Digests of the contents that numbers follow from: parts of other debates have other digests."""
 
     inline: bool
-    language: str
+    language: Language
     case: bytes | None
     provenance: bytes | None
     policy: bytes | None

@@ -6,9 +6,8 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from jury_debate.assignment import ROLE_PROMPT
-from jury_debate.left_out import without_seats
-from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import PanelDifference, panel_differences, recorded_panel
+from jury_debate.resolved_panel import ResolvedPanel, without_seats
 from jury_events.debate_events import DebateOpened
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound, EventError

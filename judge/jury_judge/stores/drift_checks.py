@@ -13,7 +13,7 @@ from jury_events.codec import decode_drift
 from jury_events.drift_events import DriftDecision, DriftOpened
 from jury_events.drift_facts import DriftFacts, drift_facts
 from jury_events.errors import EventError
-from jury_events.ids import drift_id_of, drift_stream, run_stream
+from jury_events.ids import drift_stream, run_stream, stream_debate
 from jury_events.panel import Panel
 from jury_events.run_facts import run_facts
 from jury_events.text import visible_line
@@ -202,4 +202,4 @@ class StoreDriftMetrics:
                 facts = drift_facts(self._store.read_stream(stream))
                 self._versions[stream] = head.version
                 if facts is not None and (last := LastDriftCheck.of(facts)) is not None:
-                    self._last[drift_id_of(stream)] = last
+                    self._last[stream_debate(stream)] = last

@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, Literal
 import pyarrow as pa
 
 from jury_analysis.ballots import DECISIVE_MESSAGE
+from jury_events.case import decisive_message
 from jury_events.codec import decode
-from jury_events.decisive import decisive_message
 from jury_events.errors import EventError
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream

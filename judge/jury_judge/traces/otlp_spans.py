@@ -28,8 +28,8 @@ from jury_events.envelope import StoredEvent
 from jury_events.errors import InputError, SettingError
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
-from jury_events.known_secrets import known_scrubber
 from jury_events.outcome import CallOutcome
+from jury_events.scrubbing import known_scrubber
 from jury_judge.otlp_answers import NotTaken, OtlpSession, Signal
 from jury_views.debate_fold import Ending, Phase, PhaseEvents, folded
 

@@ -11,7 +11,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.drift_events import CheckEnded
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
-from jury_events.ids import drift_id_of, local_stream
+from jury_events.ids import local_stream, stream_debate
 from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewWithdrawn
 from jury_events.review_facts import review_facts
 from jury_events.text import moment
@@ -87,7 +87,7 @@ def _drift(stored: StoredEvent) -> str | None:
         return None
     decision = event.decision
     data = {
-        "driftId": drift_id_of(stored.stream),
+        "driftId": stream_debate(stored.stream),
         "check": event.number,
         "verdict": decision.verdict,
         "says": found_words(decision),

@@ -42,7 +42,7 @@ from jury_providers.provider import Caching, ModelRequest
 from jury_providers.sdk.anthropic_messages import AnthropicMessages
 from jury_providers.sdk.failures import error_status, one_line
 from jury_providers.sdk.json_fields import count_at, label_at, object_at, text_at
-from jury_providers.sdk.token_usage import total
+from jury_providers.sdk.replies import total
 
 _PATH = "/v1/messages/batches"
 _STATUSES = {

@@ -6,9 +6,8 @@ from datetime import UTC, datetime, timedelta
 from json import JSONDecoder
 from typing import IO, Any, NamedTuple
 
-from jury_events.hidden_characters import CONTROL
 from jury_events.outcome import CallOutcome
-from jury_events.text import visible_line
+from jury_events.text import CONTROL, visible_line
 from jury_providers.batches.calls import upload_seconds
 from jury_providers.batches.provider import BatchUnavailable, PreparedBatch
 from jury_providers.sdk.json_fields import label_at, objects, text_at

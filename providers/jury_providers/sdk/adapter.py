@@ -20,10 +20,7 @@ from jury_providers.endpoints import PROTOCOL_DEFAULTS, ApiProtocol, ProviderCon
 from jury_providers.errors import ProviderError
 from jury_providers.failure_table import PromptText, failure_table
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
-from jury_providers.sdk.answer_envelopes import only_thoughts, opened
-from jury_providers.sdk.cache_marks import LAST_REPLIES, is_marked, marked_blocks
-from jury_providers.sdk.entra import EntraTokens
-from jury_providers.sdk.event_stream import EventReader, events_of
+from jury_providers.sdk.conversation import LAST_REPLIES, is_marked, marked_blocks
 from jury_providers.sdk.failures import (
     MAX_ERROR_CHARACTERS,
     NO_PROMPT_TEXT,
@@ -35,16 +32,27 @@ from jury_providers.sdk.failures import (
 from jury_providers.sdk.http_client import (
     MAX_RESPONSE_BYTES,
     AdapterSlots,
+    EventReader,
     HttpRecord,
     SharedHttpClient,
     acquire_client,
     environment_headers,
+    events_of,
     recording,
     release_client,
 )
 from jury_providers.sdk.json_fields import as_json, json_object, text_at
-from jury_providers.sdk.replies import ParsedReply, explained, failed_reply, reply_of, scrubbed, unusable
-from jury_providers.sdk.token_usage import stated_cost
+from jury_providers.sdk.replies import (
+    ParsedReply,
+    explained,
+    failed_reply,
+    only_thoughts,
+    opened,
+    reply_of,
+    scrubbed,
+    stated_cost,
+    unusable,
+)
 
 MAX_RECORDED_BYTES = 1024 * 1024
 """Bytes of a response that are recorded."""
@@ -67,6 +75,32 @@ _HEADERS_KEPT = (
 _REQUEST_IDS = ("x-request-id", "request-id", "x-goog-request-id")
 _GOOD = range(200, 300)
 _DOCUMENT_SECONDS = 20.0
+
+
+logging.getLogger("azure").addHandler(logging.NullHandler())  # a failed login is the reply's error
+
+
+class EntraTokens:
+    """What `DefaultAzureCredential` finds: the environment, a workload or managed identity, a command-line login.
+
+    Calling it returns a token, which is kept until shortly before it expires.
+
+    Args:
+        scope: what the token is for.
+    """
+
+    def __init__(self, scope: str) -> None:
+        from azure.identity.aio import DefaultAzureCredential, get_bearer_token_provider  # noqa: PLC0415  (an extra)
+
+        self._credential = DefaultAzureCredential()
+        self._token = get_bearer_token_provider(self._credential, scope)
+
+    async def __call__(self) -> str:
+        return await self._token()
+
+    async def close(self) -> None:
+        """Release its connections."""
+        await self._credential.close()
 
 
 class SdkAdapter(Provider):

@@ -28,8 +28,7 @@ from jury_providers.dialects import MESSAGES_WAYS
 from jury_providers.endpoints import ProviderConnection
 from jury_providers.provider import Caching, ModelPicture, ModelRequest, RequestedTool, ServedModel
 from jury_providers.sdk.adapter import SdkAdapter
-from jury_providers.sdk.cache_marks import marked_blocks
-from jury_providers.sdk.conversation import ConversationTurn, turns, without_unanswered
+from jury_providers.sdk.conversation import ConversationTurn, marked_blocks, turns, without_unanswered
 from jury_providers.sdk.http_client import SharedHttpClient
 from jury_providers.sdk.json_fields import (
     as_json,
@@ -42,8 +41,7 @@ from jury_providers.sdk.json_fields import (
     text_at,
     without_unset,
 )
-from jury_providers.sdk.replies import ParsedReply, outcome_of
-from jury_providers.sdk.token_usage import cache_writes, total, with_cache_miss
+from jury_providers.sdk.replies import ParsedReply, cache_writes, outcome_of, total, with_cache_miss
 
 _CLOUDS: Mapping[str, Callable[..., Any]] = {
     "bedrock": AsyncAnthropicBedrock,

@@ -20,8 +20,7 @@ from jury_providers.sdk.adapter import SdkAdapter
 from jury_providers.sdk.conversation import ConversationTurn, turns, without_unanswered
 from jury_providers.sdk.http_client import SharedHttpClient
 from jury_providers.sdk.json_fields import as_json, count_at, label_at, object_at, objects, text_at, without_unset
-from jury_providers.sdk.replies import ParsedReply, outcome_of
-from jury_providers.sdk.token_usage import owed_output, total
+from jury_providers.sdk.replies import ParsedReply, outcome_of, owed_output, total
 
 _BLOCKS = (
     "SAFETY",

@@ -12,9 +12,7 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.dialects import CHAT_WAYS, REASONING_FIELD, THINKING_BLOCKS, finish_outcomes
 from jury_providers.provider import ModelPicture, ModelRequest, RequestedTool
-from jury_providers.sdk.answer_envelopes import opened
-from jury_providers.sdk.cache_marks import marked_blocks
-from jury_providers.sdk.conversation import ConversationTurn, data_url, turns
+from jury_providers.sdk.conversation import ConversationTurn, data_url, marked_blocks, turns
 from jury_providers.sdk.json_fields import count_at, json_object, label_at, object_at, objects, text_at, without_unset
 from jury_providers.sdk.openai_sdk import (
     OPENAI_MARK,
@@ -23,8 +21,7 @@ from jury_providers.sdk.openai_sdk import (
     openai_cache_options,
     openai_cache_writes,
 )
-from jury_providers.sdk.replies import ParsedReply, outcome_of
-from jury_providers.sdk.token_usage import owed_output
+from jury_providers.sdk.replies import ParsedReply, opened, outcome_of, owed_output
 
 _OUTCOMES = {"length": CallOutcome.TRUNCATED, "content_filter": CallOutcome.BLOCKED, **finish_outcomes()}
 _GOOD_ENDS = frozenset({"stop", "tool_calls", "function_call"})

@@ -9,8 +9,7 @@ from typing import Any
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelPicture, ModelRequest, RequestedTool
-from jury_providers.sdk.cache_marks import marked_blocks
-from jury_providers.sdk.conversation import ConversationTurn, data_url, turns, without_unanswered
+from jury_providers.sdk.conversation import ConversationTurn, data_url, marked_blocks, turns, without_unanswered
 from jury_providers.sdk.json_fields import count_at, label_at, object_at, objects, text_at, without_unset
 from jury_providers.sdk.openai_sdk import (
     OPENAI_MARK,
@@ -19,8 +18,7 @@ from jury_providers.sdk.openai_sdk import (
     openai_cache_options,
     openai_cache_writes,
 )
-from jury_providers.sdk.replies import ParsedReply, outcome_of
-from jury_providers.sdk.token_usage import owed_output, with_cache_miss
+from jury_providers.sdk.replies import ParsedReply, outcome_of, owed_output, with_cache_miss
 
 _OUTCOMES = {"max_output_tokens": CallOutcome.TRUNCATED, "content_filter": CallOutcome.BLOCKED}
 _GOOD_ENDS = frozenset({"completed"})

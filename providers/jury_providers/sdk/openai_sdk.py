@@ -15,10 +15,10 @@ from jury_providers.catalogue import ModelLengths
 from jury_providers.clouds import ENTRA_VARIABLE
 from jury_providers.provider import ModelRequest, ServedModel
 from jury_providers.sdk.adapter import SdkAdapter
-from jury_providers.sdk.cache_marks import shared_digest
+from jury_providers.sdk.conversation import shared_digest
 from jury_providers.sdk.http_client import SharedHttpClient
 from jury_providers.sdk.json_fields import count_at, date_at, object_at, objects, text_at
-from jury_providers.sdk.token_usage import cache_writes
+from jury_providers.sdk.replies import cache_writes
 
 SaidAt = Callable[[str, dict[str, Any] | None], Awaitable[dict[str, Any]]]
 """The JSON object at a URL, {} where there is none; a body is posted."""

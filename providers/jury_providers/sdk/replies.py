@@ -1,13 +1,116 @@
-"""The reply of a call: made of what an adapter read of it, or of why it failed; explained, and without secrets."""
+"""The reply of a call: made of what an adapter read of it, or of why it failed; explained, and without secrets.
 
-from collections.abc import Mapping
-from typing import NamedTuple
+What servers leave standing around an answer (`dialects.toml`: thoughts, fences, channels) is taken off where one JSON
+object is left. Of the tokens and costs that it states: sums, what is owed, what was written to caches.
+"""
 
-from jury_events.exchange import Usage
+import math
+import re
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping
+from itertools import islice
+from typing import Any, NamedTuple
+
+from jury_events.exchange import CacheLifetime, CacheWrite, Usage
 from jury_events.outcome import CallOutcome
 from jury_events.scrubbing import Scrubber
+from jury_events.strict_json import MODEL_JSON, InvalidJson, skip_space
+from jury_providers.dialects import COST_HEADER, LINE_BREAKS, TICKS, StatedCost, envelopes
 from jury_providers.provider import ModelReply, ModelRequest, RequestedTool
 from jury_providers.sdk.failures import CallFailure, one_line, preview
+from jury_providers.sdk.json_fields import object_at
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+_CONTROL = re.compile(r"[\x01-\x1f]")
+
+_MOST_ENDS = 20
+"""Ends of one envelope that are tried: a model may quote some in its thoughts."""
+
+_MOST_TRIED = 60
+"""Of what is left without an envelope."""
+
+
+# Nothing is taken off unless one whole JSON object is left, with nothing behind it: what a model quotes of a judged
+# text in its thoughts is no answer, whatever tags the text has. What is left is accepted by the seat's ballot id alone.
+class OpenedAnswer(NamedTuple):
+    """The text that is left, and the names of what was taken off, outermost first."""
+
+    text: str
+    taken: tuple[str, ...] = ()
+
+
+def opened(text: str, names: Collection[str]) -> OpenedAnswer:
+    """The answer without what stands around it; unchanged where no single JSON object is left.
+
+    Args:
+        names: of what may stand around an answer of its server.
+    """
+    if not names or _is_object(text):
+        return OpenedAnswer(text)
+    waiting, tried = deque([OpenedAnswer(text.strip())]), {text.strip()}
+    while waiting:
+        left = waiting.popleft()
+        found = _object_in(left, names)
+        if found is not None:
+            return found
+        for name, rest in _rests(left.text, names):
+            if rest not in tried and len(tried) < _MOST_TRIED:
+                tried.add(rest)
+                waiting.append(OpenedAnswer(rest, (*left.taken, name)))
+    return OpenedAnswer(text)
+
+
+def only_thoughts(text: str, names: Collection[str]) -> bool:
+    """Whether a text that was cut off is nothing but thoughts that have no end."""
+    text = text.lstrip()
+    for name, envelope in envelopes().items():
+        opens, closes = envelope.opens, envelope.closes
+        if name in names and opens is not None and closes is not None and opens.pattern and opens.match(text):
+            return closes.search(text) is None
+    return False
+
+
+def _object_in(left: OpenedAnswer, names: Collection[str]) -> OpenedAnswer | None:
+    if not left.text.startswith("{"):
+        return None
+    if _is_object(left.text):
+        return left
+    if LINE_BREAKS not in names:
+        return None
+    escaped = _STRING.sub(lambda string: _CONTROL.sub(_escape, string[0]), left.text)
+    return OpenedAnswer(escaped, (*left.taken, LINE_BREAKS)) if _is_object(escaped) else None
+
+
+def _rests(text: str, names: Collection[str]) -> Iterator[tuple[str, str]]:
+    """What is left without each envelope that stands around the text, at each of its possible ends."""
+    if text.startswith("{"):
+        return
+    for name, envelope in envelopes().items():
+        if name not in names:
+            continue
+        whole = None if envelope.whole is None else envelope.whole.fullmatch(text)
+        if whole is not None:
+            yield name, whole[1].strip()
+        begins = None if envelope.opens is None or envelope.closes is None else envelope.opens.match(text)
+        if begins is not None and envelope.closes is not None:
+            for end in islice(envelope.closes.finditer(text, begins.end()), _MOST_ENDS):
+                yield name, text[end.end() :].strip()
+
+
+def _escape(found: re.Match[str]) -> str:
+    return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(found[0], f"\\u{ord(found[0]):04x}")
+
+
+def _is_object(text: str) -> bool:
+    at = skip_space(text, 0)
+    if text[at : at + 1] != "{":
+        return False
+    try:
+        end = MODEL_JSON.value(text, at).end
+    except InvalidJson:
+        return False
+    return skip_space(text, end) == len(text)
 
 
 class ParsedReply(NamedTuple):
@@ -134,3 +237,74 @@ def scrubbed(reply: ModelReply, scrubber: Scrubber) -> ModelReply:
         code=None if reply.code is None else text(reply.code),
         usage=reply.usage.changed(**words) if words else reply.usage,
     )
+
+
+def total(*counts: int | None) -> int | None:
+    """The sum of the known counts; None if none is known."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def owed_output(sent: int | None, written: int | None, reasoning: int | None, whole: int | None) -> int | None:
+    """The tokens of output that are owed; None if that is not known.
+
+    Args:
+        whole: all tokens; a count that is 0 may be left out of it.
+    """
+    if written is not None and (reasoning or 0) > written:
+        written += reasoning or 0  # it cannot be a part
+    beside = None if whole is None or sent is None else whole - sent
+    if beside is None or beside < 0:
+        return written
+    return max(beside, written or 0)
+
+
+def cache_writes(
+    written: int | None, by_lifetime: Mapping[CacheLifetime, int | None], otherwise: CacheLifetime
+) -> tuple[CacheWrite, ...]:
+    """The tokens written to a prompt cache.
+
+    Args:
+        written: all of them, as the provider says.
+        by_lifetime: those of each lifetime, where it says so.
+    """
+    counts = {lifetime: tokens or 0 for lifetime, tokens in by_lifetime.items()}
+    unnamed = (written or 0) - sum(counts.values())
+    if unnamed > 0:
+        counts[otherwise] = counts.get(otherwise, 0) + unnamed
+    return tuple(CacheWrite(lifetime=lifetime, tokens=tokens) for lifetime, tokens in counts.items() if tokens)
+
+
+def with_cache_miss(usage: Usage, reason: str | None) -> Usage:
+    """The usage with the provider's reason, where nothing was read: what differs behind the marks is no miss."""
+    return usage if reason is None or usage.cached_input_tokens else usage.changed(cache_miss=reason)
+
+
+_TICKS_PER_DOLLAR = 1e10
+
+
+def stated_cost(where: StatedCost | None, document: Mapping[str, Any], headers: Mapping[str, str]) -> float | None:
+    """US dollars; None: nothing is said, or what is said is no amount, so that the list of prices counts."""
+    if where is None:
+        return None
+    if where == COST_HEADER:
+        return _amount(headers.get(COST_HEADER))
+    usage = object_at(dict(document), "usage")
+    amount = _amount(usage.get(where))
+    if amount is None:
+        return None
+    if where == TICKS:
+        return amount / _TICKS_PER_DOLLAR
+    # On a key of one's own the server takes its fee, and the provider behind it the rest.
+    beside = _amount(object_at(usage, "cost_details").get("upstream_inference_cost"))
+    return amount + (beside or 0.0) if usage.get("is_byok") is True else amount
+
+
+def _amount(said: object) -> float | None:
+    if isinstance(said, bool) or not isinstance(said, int | float | str):
+        return None
+    try:
+        found = float(said)
+    except (ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) and found >= 0 else None

@@ -16,12 +16,11 @@ from jury_events.batch_events import BatchPrepared
 from jury_events.conditions import Condition, admitted, fields_of
 from jury_events.debate_events import DebateOpened
 from jury_events.debate_history import DebateHistory
-from jury_events.envelope import StoredEvent
+from jury_events.envelope import Head, StoredEvent
 from jury_events.errors import EventError
 from jury_events.ids import portable_streams
 from jury_events.parts import Digest, Part, decode_digest, encode_digest
 from jury_events.regular_files import open_regular
-from jury_events.streams import Head
 from jury_events.value import Value
 from jury_replay.cassettes.lines import (
     FORMAT,

@@ -12,22 +12,20 @@ from typing import NamedTuple
 from jury_events.codec import decode_run, encode
 from jury_events.drift_events import DriftImported
 from jury_events.drift_facts import DriftFacts
-from jury_events.envelope import NewEvent, StoredEvent
+from jury_events.envelope import Head, NewEvent, StoredEvent
 from jury_events.errors import EventError
 from jury_events.ids import (
     DRIFT_PREFIX,
     OF_NO_DEBATE,
     RUN_PREFIX,
     debate_stream,
-    drift_id_of,
     is_run_id,
-    run_id_of,
+    stream_debate,
 )
 from jury_events.parts import decode_digest, encode_digest
 from jury_events.regular_files import open_regular
 from jury_events.run_events import CasesListed, RunImported
 from jury_events.run_facts import ListedOpening, RunFacts, page_digest, run_facts
-from jury_events.streams import Head
 from jury_replay.cassettes.lines import (
     MAX_CASSETTE,
     STREAM_BEGINS,
@@ -111,8 +109,8 @@ def _named(stream: str) -> str:
 
 def _recorded(store: EventStore, stream: str) -> tuple[Sequence[StoredEvent], Sequence[ListedOpening]]:
     if stream.startswith(RUN_PREFIX):
-        return list_of(store, run_id_of(stream))
-    _, failures = check_drift(store, drift_id_of(stream), deep=False)
+        return list_of(store, stream_debate(stream))
+    _, failures = check_drift(store, stream_debate(stream), deep=False)
     if failures:
         raise RecordDamaged(f"{_named(stream)} does not verify, so it is not exported: {failures[0]}")
     return store.read_stream(stream), ()

@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 
 from jury_events.codec import DebateEvent
-from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JurorAbstained, JurorEvaluated
 from jury_events.evaluation import Evaluation
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
-from jury_events.judgment import Judgment, Vote
+from jury_events.judgment import ConsensusCheck, Judgment, Vote
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.parts import PartRef
 from jury_events.rubric import Rubric

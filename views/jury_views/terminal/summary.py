@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from rich.cells import cell_len, set_cell_size
 
 from jury_events.codec import DebateEvent
-from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JurorAbstained
 from jury_events.evaluation import Evaluation
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
+from jury_events.judgment import ConsensusCheck
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.text import visible_line
 from jury_views.case_view import NumberedItems, numbered_items, omissions_line

@@ -9,11 +9,11 @@ from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse
 from pydantic import Field, with_config
 
-from jury_events.debate_status import DebateStatus
 from jury_events.envelope import StoredEvent
-from jury_events.evidence_facts import Decisive
+from jury_events.evaluation import Decisive
+from jury_events.ladder import Aside
 from jury_events.local_events import Imported
-from jury_events.stages import Aside
+from jury_events.outcome import DebateStatus
 from jury_events.text import moment
 from jury_events.verdict import Verdict
 from jury_judge import BadCursor, RescoreProblem

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 from pydantic import ConfigDict, Field
 
 from jury_events.errors import DebateNotFound, JuryError
-from jury_events.evidence_facts import Decisive
+from jury_events.evaluation import Decisive
 from jury_events.ids import DEBATE_ID, RUN_ID
 from jury_events.verdict import FAIL
 from jury_judge import AnalysisError

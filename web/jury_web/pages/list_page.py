@@ -10,11 +10,11 @@ from urllib.parse import urlencode
 from pydantic import BeforeValidator, ValidationError
 
 from jury_events.conditions import parse_conditions
-from jury_events.debate_status import DebateStatus
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
-from jury_events.evidence_facts import EVIDENCE_VALUES
+from jury_events.evaluation import EVIDENCE_VALUES
 from jury_events.ladder import MOST_STAGES
+from jury_events.outcome import DebateStatus
 from jury_judge import BadCursor, DebateFilter, DebateRow, IntegrityState, PageCursor, SortOrder
 from jury_judge.comparisons.comparison import Excerpt
 from jury_judge.serving.store_reader import StoreReader, recorded_row

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Literal, NamedTuple
 
-from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementMade
 from jury_events.envelope import StoredEvent
 from jury_events.evidence import Says
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
+from jury_events.judgment import ConsensusCheck
 from jury_events.outcome import CallOutcome
 from jury_events.panel import Panel
 from jury_events.reading import RecordRead

@@ -10,9 +10,8 @@ from jinja2 import Environment, PackageLoader
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, StreamingResponse
 
-from jury_events.errors import DebateNotFound, InputError, JuryError
+from jury_events.errors import DebateNotFound, InputError, JuryError, install_line
 from jury_events.ids import is_debate_id, unescape
-from jury_events.installation import install_line
 from jury_events.panel import Language
 from jury_events.text import moment, points_text
 from jury_events.verdict import Verdict

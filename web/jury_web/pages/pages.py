@@ -14,7 +14,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError, Failure, JuryError
 from jury_events.ids import is_run_id
 from jury_events.panel import Language
-from jury_events.picture_types import picture_type
+from jury_events.transcript import picture_type
 from jury_judge import SORT_COLUMNS, DebateFilter, IntegrityState
 from jury_judge.comparisons.comparing import KINDS, SHOWN, ComparedDebates, ComparedRuns
 from jury_judge.serving.service import Service

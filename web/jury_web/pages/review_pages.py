@@ -13,14 +13,13 @@ from urllib.parse import parse_qs, urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from jury_events.case import LABEL_METADATA
 from jury_events.conditions import METADATA, Condition, parse_conditions
 from jury_events.debate_events import DebateCompleted, DebateOpened
 from jury_events.debate_history import DebateHistory
-from jury_events.decisive import LABEL_METADATA
-from jury_events.errors import Failure, JuryError
+from jury_events.errors import Failure, JuryError, install_line
 from jury_events.evidence import MOST_ITEM
 from jury_events.ids import is_debate_id, is_run_id
-from jury_events.installation import install_line
 from jury_events.judgment import Judgment
 from jury_events.local_facts import LaterEvents
 from jury_events.panel import Panel

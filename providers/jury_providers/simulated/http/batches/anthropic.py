@@ -9,13 +9,13 @@ from typing import Any
 
 from starlette.requests import Request
 
-from jury_providers.simulated.http.batches.http import NotFoundHere
 from jury_providers.simulated.http.batches.jobs import (
     BatchedCall,
     BatchJob,
     BatchJobs,
     EndOfItem,
     ItemAnswer,
+    NotFoundHere,
     ResultFormat,
     json_body,
     page_of,

@@ -9,7 +9,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from jury_providers.simulated.http.backend import decoded
-from jury_providers.simulated.http.batches.http import NotFoundHere
 from jury_providers.simulated.http.batches.jobs import (
     DAY,
     BatchedCall,
@@ -17,6 +16,7 @@ from jury_providers.simulated.http.batches.jobs import (
     BatchJobs,
     EndOfItem,
     ItemAnswer,
+    NotFoundHere,
     ResultFormat,
     SimulatedFile,
     json_body,

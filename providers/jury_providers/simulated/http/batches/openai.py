@@ -8,13 +8,13 @@ from secrets import token_hex
 from starlette.requests import Request
 
 from jury_providers.simulated.http.backend import decoded
-from jury_providers.simulated.http.batches.http import NotFoundHere
 from jury_providers.simulated.http.batches.jobs import (
     BatchedCall,
     BatchJob,
     BatchJobs,
     EndOfItem,
     ItemAnswer,
+    NotFoundHere,
     ResultFormat,
     SimulatedFile,
     file_of_form,
