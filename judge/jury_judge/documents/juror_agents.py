@@ -135,7 +135,9 @@ class BaseJurorAgent:
         check_round(round_number, "round_number")
         me = self.config.juror_id
         own = self._latest.get((question_prompt, agent_response))
-        opinions: dict[str, SuppliedAnswer | None] = {me: own and read_opinion(own, "the juror's own opinion")}
+        opinions: dict[str, SuppliedAnswer | None] = {
+            me: None if own is None else read_opinion(own, "the juror's own opinion")
+        }
         opinions |= read_opinions(other_opinions, "other_opinions")
         supplied = {Step(0, juror).id: opinion for juror, opinion in opinions.items()}
         supplied |= not_asked(opinions, range(1, round_number))

@@ -18,8 +18,9 @@ from pydantic import Field, TypeAdapter, create_model
 from yaml.nodes import MappingNode, Node, ScalarNode
 
 from jury_debate.errors import PanelError
-from jury_debate.panel_spec import FinalSpec, JudgeSpec, PanelSpec, SeatSpec, read_spec, resolve
+from jury_debate.panel_spec import FinalSpec, JudgeSpec, PanelSpec, SeatSpec, read_spec
 from jury_debate.presets import PRESETS
+from jury_debate.resolved_panel import resolve
 from jury_debate.scale_review import review_scale
 from jury_debate.scale_spec import written_scale
 from jury_events.bundled_scales import bundled_scale

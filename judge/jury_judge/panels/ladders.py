@@ -12,10 +12,11 @@ from pydantic import Field
 from jury_analysis.ladder_promises import RecordedLadder, RecordedStage, ladder_contradiction
 from jury_debate.calibrated import panel_digest, prompts_digest
 from jury_debate.errors import PanelError
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
+from jury_debate.panel_spec import PanelSpec
 from jury_debate.presets import PRESETS
 from jury_debate.prompts_registry import PROMPTS
 from jury_debate.recorded_panel import spec_of
+from jury_debate.resolved_panel import ResolvedPanel, resolve
 from jury_events.calibration import OutcomeThreshold, ShareSignal
 from jury_events.canonical import canonical_json
 from jury_events.ladder import FEWEST_STAGES, MOST_STAGES, CertifiedStage, LadderCertificate

@@ -12,15 +12,14 @@ from functools import partial
 from itertools import chain
 from typing import Any, TypeGuard
 
-from jury_debate.left_out import without_seats
-from jury_events.stages import StagePlace
-
 from jury_actors.errors import ClusterLost, Halted
 from jury_actors.messages import Chunk, Finished, Job, RunContext
 from jury_actors.runtime import drive
 from jury_actors.store_retry import StoreRetry
 from jury_cases.errors import CaseFileError
+from jury_debate.resolved_panel import without_seats
 from jury_events.ids import first_stage_of, stage_id
+from jury_events.ladder import StagePlace
 from jury_events.run_events import RunBudget
 from jury_judge.errors import RunRefused
 from jury_judge.runs.budget import Allowance

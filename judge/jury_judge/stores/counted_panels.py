@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from jury_providers.recipients import one_model_warning
-
 from jury_events.errors import EventError
 from jury_events.text import visible_line
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.settings.statistics import Count
 from jury_judge.stores.debates import panel_of
+from jury_providers.registry import one_model_warning
 from jury_store.event_store import EventStore
 
 _SHOWN = 5
