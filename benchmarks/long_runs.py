@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from jury_actors import runtime
+from jury_actors import runtime as driving
 from jury_actors.messages import Job, RunContext
 from jury_actors.runtime import RuntimeConfig, drive, in_process_runtime
 from jury_debate.panel_spec import PanelSpec
@@ -202,7 +202,7 @@ async def print_memory(debates: int, *, bounded: bool) -> None:
     """The growth of this process's memory while so many debates of 5 MB run, over the bytes of their cases."""
     resolved = panel("simulated/reader", WINDOWS["200k"], "windows")
     if not bounded:
-        runtime.MAX_BYTES = sys.maxsize
+        driving.MAX_BYTES = sys.maxsize
     case = session(5)
     size = len(case.model_dump_json().encode())
     with tempfile.TemporaryDirectory() as folder:
