@@ -56,7 +56,7 @@ class Owned(MemoryEventStore):
 
 
 def grow(store: EventStore, name: str) -> None:
-    """Append five events."""
+    """Append six events."""
     script = DebateScript(name, seed=len(name))
     store.append([Append(script.stream, script.whole(), 0, 1)])
 
@@ -164,7 +164,7 @@ class Shown(MemoryEventStore):
         return self._rows[after : after + limit]
 
 
-@pytest.mark.parametrize("shown", [0, 9, 14])
+@pytest.mark.parametrize("shown", [0, 9, 17])
 def test_a_log_that_was_cut_or_restored_from_an_older_backup_is_not_signed(last: LastSigned, shown: int) -> None:
     store = Owned()
     sealed(store, last, "a", "bb", "ccc")

@@ -262,11 +262,11 @@ class CutOff:
         self.appends = 0
         store.append = self.append  # type: ignore[method-assign]
 
-    def append(self, requests: Sequence[Append]) -> list[Appended | StoreError]:
+    def append(self, requests: Sequence[Append], *, atomic: bool = False) -> list[Appended | StoreError]:
         kept = list(requests[: max(self._after - self.appends, 0)])
         reached = self.appends + len(kept) == self._after
         self.appends += len(kept)
-        answers = self._append(kept) if kept else []
+        answers = self._append(kept, atomic=atomic) if kept else []
         if kept and reached and not self._answered:
             raise StoreFailed("cut off")
         return [*answers, *(StoreFailed("cut off") for _ in requests[len(kept) :])]
