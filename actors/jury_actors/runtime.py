@@ -71,7 +71,7 @@ class Runtime:
     """What drivers use: the coordinators, and the clerk, which alone writes the log.
 
     Args:
-        coordinators: run debates; use them by `driver.drive`.
+        coordinators: run debates; use them by `drive`.
         clerk: stores seals and run sizes, besides what the actors send.
     """
 

@@ -226,8 +226,7 @@ def read_line(raw: bytes, where: str, *fields: str) -> Json:
 
 
 # A body holds all fields of its objects that have a value, and no others, so that no reader has to guess one; and no
-# number that is too
-# large for a database.
+# number that is too large for a database.
 def check_fields(name: str, value: Any, where: str) -> None:
     if isinstance(value, list):
         for one in value:

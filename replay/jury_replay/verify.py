@@ -5,11 +5,10 @@ A chain detects changed, cut or reordered events of a stream unless everything a
 (`jury_replay.sealed`) detect recomputed streams, and replay detects events that do not follow from the answers.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from jury_events.debate_history import DebateHistory
 from jury_events.ids import KNOWN_PREFIXES, debate_stream
@@ -104,58 +103,47 @@ def verify(
     """
     for note in checkpoints:
         read_checkpoint(note)  # an invalid one is refused before everything is read
-    failures: list[IntegrityFailure] = []
-    debates = events = parts = erased = size = replayed = not_replayed = quarantined = 0
+    found = _Amounts()
     chunks = (ALL_STORED if debate_ids is None else DebateSelection(tuple(debate_ids))).chunks(store)
-    chunks = _readable(chunks, failures)
+    chunks = _readable(chunks, found.failures)
     for checked in spread(store, chunks, partial(_check_chunk, deep=deep), url=url, processes=processes):
-        debates += checked.debates
-        events += checked.events
-        parts += checked.parts
-        erased += checked.erased
-        size += checked.bytes
-        replayed += checked.replayed
-        not_replayed += checked.not_replayed
-        quarantined += checked.quarantined
-        failures += checked.failures
+        found.add(checked)
         if progress is not None:
-            progress(debates)
+            progress(found.debates)
     runs: tuple[CheckedRun, ...] = ()
     drifts: tuple[CheckedDrift, ...] = ()
-    if debate_ids is None:
-        runs = tuple(_checked(store, store.run_ids, check_run, failures))
-        drifts = tuple(_checked(store, store.drift_ids, partial(check_drift, deep=deep), failures))
-        events += sum(run.events for run in runs) + sum(drift.events for drift in drifts)
     seals = sealed = 0
     attested = Attested(0, 0, None, ())
     if debate_ids is None:
-        failures += _log_failures(store)
+        runs = tuple(_checked(store, store.run_ids, check_run, found.failures))
+        drifts = tuple(_checked(store, store.drift_ids, partial(check_drift, deep=deep), found.failures))
+        found.events += sum(run.events for run in runs) + sum(drift.events for drift in drifts)
+        found.failures += _log_failures(store)
         try:
             checked_seals = check_seals(store, keys, checkpoints, trust)
         except StoreDamaged as error:
-            failures.append(IntegrityFailure("", str(error)))
+            found.failures.append(IntegrityFailure("", str(error)))
         else:
             seals, sealed = checked_seals.seals, checked_seals.covered
-            failures += checked_seals.failures
+            found.failures += checked_seals.failures
             attested = checked_seals.attested
-    failures = sorted(dict.fromkeys(failures), key=lambda one: one.position)
     return VerifyReport(
-        debates=debates,
-        events=events,
-        parts=parts,
-        erased=erased,
-        bytes=size,
+        debates=found.debates,
+        events=found.events,
+        parts=found.parts,
+        erased=found.erased,
+        bytes=found.bytes,
         seals=seals,
         sealed=sealed,
-        unsealed=max(events - sealed, 0) if debate_ids is None else 0,
+        unsealed=max(found.events - sealed, 0) if debate_ids is None else 0,
         signatures=bool(keys) and debate_ids is None,
-        replayed=replayed if deep else None,
-        not_replayed=not_replayed if deep else None,
+        replayed=found.replayed if deep else None,
+        not_replayed=found.not_replayed if deep else None,
         witnessed=attested.witnessed,
         stamped=attested.stamped,
         stamped_at=None if attested.stamped_at is None else attested.stamped_at.isoformat(),
-        failures=tuple(failures),
-        quarantined=quarantined,
+        failures=tuple(sorted(dict.fromkeys(found.failures), key=lambda one: one.position)),
+        quarantined=found.quarantined,
         runs=runs,
         drifts=drifts,
     )
@@ -176,18 +164,26 @@ def _checked(
         failures.append(IntegrityFailure("", str(error)))
 
 
-class _Chunk(NamedTuple):
+@dataclass(slots=True, kw_only=True)
+class _Amounts:
     """The checked amounts of some debates, and their failures."""
 
-    debates: int
-    events: int
-    parts: int
-    erased: int
-    bytes: int
-    replayed: int
-    not_replayed: int
-    failures: list[IntegrityFailure]
-    quarantined: int
+    debates: int = 0
+    events: int = 0
+    parts: int = 0
+    erased: int = 0
+    bytes: int = 0
+    replayed: int = 0
+    not_replayed: int = 0
+    quarantined: int = 0
+    failures: list[IntegrityFailure] = field(default_factory=list)
+
+    def add(self, other: "_Amounts") -> None:
+        """Add what others came to."""
+        self.failures += other.failures  # in place: it is filled elsewhere too
+        for name in _Amounts.__slots__:
+            if name != "failures":
+                setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 def _readable(chunks: Iterable[Sequence[str]], failures: list[IntegrityFailure]) -> Iterator[Sequence[str]]:
@@ -198,32 +194,23 @@ def _readable(chunks: Iterable[Sequence[str]], failures: list[IntegrityFailure])
         failures.append(IntegrityFailure("", str(error)))
 
 
-def _check_chunk(store: EventStore, debate_ids: Sequence[str], *, deep: bool) -> _Chunk:
+def _check_chunk(store: EventStore, debate_ids: Sequence[str], *, deep: bool) -> _Amounts:
     """Check some debates; in a damaged database one by one, so that those that can be read are checked."""
     try:
         return _check_debates(store, debate_ids, deep=deep)
     except StoreDamaged as error:
         if len(debate_ids) == 1:
             what = f"it cannot be read: {error}"
-            return _Chunk(0, 0, 0, 0, 0, 0, 0, [IntegrityFailure(debate_stream(debate_ids[0]), what)], 0)
-    each = [_check_chunk(store, [one], deep=deep) for one in debate_ids]
-    return _Chunk(
-        debates=sum(one.debates for one in each),
-        events=sum(one.events for one in each),
-        parts=sum(one.parts for one in each),
-        erased=sum(one.erased for one in each),
-        bytes=sum(one.bytes for one in each),
-        replayed=sum(one.replayed for one in each),
-        not_replayed=sum(one.not_replayed for one in each),
-        failures=[failure for one in each for failure in one.failures],
-        quarantined=sum(one.quarantined for one in each),
-    )
+            return _Amounts(failures=[IntegrityFailure(debate_stream(debate_ids[0]), what)])
+    found = _Amounts()
+    for one in debate_ids:
+        found.add(_check_chunk(store, [one], deep=deep))
+    return found
 
 
-def _check_debates(store: EventStore, debate_ids: Sequence[str], *, deep: bool) -> _Chunk:
-    debates = events = parts = erased = size = 0
-    failures: list[IntegrityFailure] = []
-    statuses: Counter[ReplayStatus] = Counter()
+def _check_debates(store: EventStore, debate_ids: Sequence[str], *, deep: bool) -> _Amounts:
+    found = _Amounts()
+    failures = found.failures
     origins = store.origins(debate_ids)
     histories = store.histories(debate_ids)
     related = Relations(store)
@@ -232,24 +219,24 @@ def _check_debates(store: EventStore, debate_ids: Sequence[str], *, deep: bool) 
             failures.append(IntegrityFailure(f"debate/{history.debate_id}", "nothing is stored of it"))
             continue
         checked = check_debate(history)
-        debates += not history.is_batch
-        events += checked.events
-        parts += checked.parts
-        erased += checked.erased
-        size += checked.bytes
+        found.debates += not history.is_batch
+        found.events += checked.events
+        found.parts += checked.parts
+        found.erased += checked.erased
+        found.bytes += checked.bytes
         failures += checked.failures
         if deep and not checked.failures and not history.is_batch:
             replayed = replay_history(history)
-            statuses[replayed.status] += 1
+            found.replayed += replayed.status == ReplayStatus.EQUAL
+            found.not_replayed += replayed.status == ReplayStatus.ERASED
             failures += _replay_failures(replayed)
         if deep and not checked.failures:
             failures += related.failures(history)
         origin = origins.get(history.debate_id)
         failures += import_failures(history, origin) if checked.failures else origin_failures(history, origin)
     failures += _list_failures(store, histories)
-    quarantined = sum(is_set_aside(history.stored_local) for history in histories)
-    equal, erased_of = statuses[ReplayStatus.EQUAL], statuses[ReplayStatus.ERASED]
-    return _Chunk(debates, events, parts, erased, size, equal, erased_of, failures, quarantined)
+    found.quarantined = sum(is_set_aside(history.stored_local) for history in histories)
+    return found
 
 
 def _replay_failures(replayed: Replayed) -> Iterable[IntegrityFailure]:
