@@ -23,6 +23,7 @@ OTHERS = [
 ]
 FOR_USERS, FOR_MAINTAINERS = 25_000, 12_000
 """Words that are written by hand, at most."""
+_MODULE = re.compile(r"`([\w./-]+\.py)`")
 _NAMED = re.compile(r"(?<![\w/.])docs/([a-z][\w/-]*\.md)(#[\w-]+)?")
 
 
@@ -70,6 +71,21 @@ def test_a_how_to_is_one_task() -> None:
     lengths = {page.name: page.words for page in PAGES.values() if page.lead[1] == "How-to"}
 
     assert {} == {name: length for name, length in lengths.items() if not 300 <= length <= 700}
+
+
+def test_every_module_that_maintainers_are_sent_to_exists() -> None:
+    listed = subprocess.run(["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True)
+    modules = [f"/{path}" for path in listed.stdout.splitlines()]
+    of_maintainers = [page for page in PAGES.values() if page.lead[1] == "For maintainers"]
+
+    missing = [
+        (page.name, name)
+        for page in (*of_maintainers, CONTRIBUTING, *ROOMS)
+        for name in _MODULE.findall(page.path.read_text("utf-8"))
+        if "NAME" not in name and not any(path.endswith(f"/{name}") for path in modules)
+    ]
+
+    assert [] == missing
 
 
 def test_every_link_leads_somewhere() -> None:
