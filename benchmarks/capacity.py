@@ -76,7 +76,7 @@ class Round(NamedTuple):
 async def measured(resolved: ResolvedPanel, url: str, given: argparse.Namespace, coordinators: int) -> Round:
     """Run the debates once."""
     script = Script(latency=given.latency, seed=1, answers="scripted")
-    plan = RuntimeConfig(resolved.panel, url, "capacity", script, replicas=1, coordinators=coordinators)
+    plan = RuntimeConfig((resolved.panel,), url, "capacity", script, replicas=1, coordinators=coordinators)
     async with ray_runtime(plan) as runtime:
         async for _ in drive(runtime, jobs(WARM, RunContext("warm", resolved)), concurrency=given.concurrency):
             pass

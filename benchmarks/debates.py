@@ -283,7 +283,7 @@ def main() -> None:
         url = options.store or f"sqlite:///{folder}/debates.db"
         upgrade(url)
         plan = RuntimeConfig(
-            resolved.panel, url, "benchmark", Script(latency=options.latency, seed=1, answers=options.answers)
+            (resolved.panel,), url, "benchmark", Script(latency=options.latency, seed=1, answers=options.answers)
         )
         context = RunContext(f"b{time.time_ns() // 1000}", resolved)
         figures = asyncio.run(measure(plan, context, options))

@@ -104,7 +104,7 @@ def _panel(marking: str) -> ResolvedPanel:
 async def _debates(cases: list[Case], resolved: ResolvedPanel) -> list[Debated]:
     """The debates, in the order of the cases."""
     store = _Kept()
-    config = RuntimeConfig(resolved.panel, "", "run", replicas=1)
+    config = RuntimeConfig((resolved.panel,), "", "run", replicas=1)
     context = RunContext("run", resolved)
     jobs = (Job(f"d{number}", case.model_dump_json().encode(), context) for number, case in enumerate(cases))
     async with in_process_runtime(config, lambda: store) as runtime:

@@ -107,7 +107,7 @@ async def spent(case: Case, model: str, window: int, mode: str) -> Spent:
         endpoints = {provider: Endpoint(base_url=url, key_env=key)}
         # A server of its own is asked for caches only where the seats say so.
         config = RuntimeConfig(
-            _asking(resolved).panel, "", "run", endpoints=endpoints, prices=load_prices(), replicas=1
+            (_asking(resolved).panel,), "", "run", endpoints=endpoints, prices=load_prices(), replicas=1
         )
         async with in_process_runtime(config, lambda: store) as runtime:
             context = RunContext("run", _asking(resolved))
@@ -162,7 +162,7 @@ def print_dollars(models: list[str], sizes: list[float], windows: list[str]) -> 
 
 async def _verdict(case: Case, resolved: ResolvedPanel, item: int) -> str:
     store = _Kept()
-    config = RuntimeConfig(resolved.panel, "", "run", replicas=1)
+    config = RuntimeConfig((resolved.panel,), "", "run", replicas=1)
     async with in_process_runtime(config, lambda: store) as runtime:
         async for finished in drive(runtime, iter([_job("d", case, RunContext("run", resolved))]), concurrency=1):
             if finished.problem is not None:
@@ -209,7 +209,7 @@ async def print_memory(debates: int, *, bounded: bool) -> None:
         url = f"sqlite:///{Path(folder) / 'jury.db'}"
         upgrade(url)
         config = RuntimeConfig(
-            resolved.panel, url, "run", Script(answers="scripted", latency=2.0, sigma=0.1), replicas=1
+            (resolved.panel,), url, "run", Script(answers="scripted", latency=2.0, sigma=0.1), replicas=1
         )
         base, began = _peak(), time.perf_counter()
         async with in_process_runtime(config, partial(open_store, url, write=True)) as runtime:

@@ -112,7 +112,7 @@ def measured(variant: str, count: int, *, on_ray: bool) -> float:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         url = f"sqlite:///{folder}/jury.db"
         upgrade(url)
-        plan = RuntimeConfig(resolved.panel, url, "bench", Script(answers="scripted"))
+        plan = RuntimeConfig((resolved.panel,), url, "bench", Script(answers="scripted"))
         if variant.startswith("logs"):
             stack.enter_context(logged(logging.DEBUG if variant.endswith("debug") else logging.INFO))
         return asyncio.run(execute(plan, variant, RunContext("bench", resolved), count, on_ray=on_ray))

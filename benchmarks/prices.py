@@ -89,7 +89,7 @@ async def _spent(
         store = _Kept()
         resolved = _panel(carriage, one_model)
         config = RuntimeConfig(
-            resolved.panel, "", "run", endpoints=_endpoints(server), prices=load_prices(), replicas=1
+            (resolved.panel,), "", "run", endpoints=_endpoints(server), prices=load_prices(), replicas=1
         )
         context = RunContext("run", resolved)
         jobs = (Job(f"d{number}", case.model_dump_json().encode(), context) for number, case in enumerate(cases))

@@ -170,7 +170,7 @@ SECTIONS: dict[str, dict[str, Side]] = {
 async def record(url: str, count: int) -> None:
     """Run `count` debates."""
     resolved = resolve(PanelSpec.model_validate({"discussion": {"end_early": False}}))
-    plan = RuntimeConfig(resolved.panel, url, "benchmark")
+    plan = RuntimeConfig((resolved.panel,), url, "benchmark")
     async with in_process_runtime(plan, lambda: open_store(url, write=True, run="benchmark")) as runtime:
         async for finished in drive(runtime, jobs(count, RunContext("benchmark", resolved)), concurrency=64):
             assert finished.problem is None, finished.problem

@@ -67,7 +67,7 @@ async def recorded(folder: Path) -> DebateHistory:
     resolved = resolve(PanelSpec.model_validate({"discussion": {"end_early": False}}))
     url = f"sqlite:///{folder / 'one.db'}"
     upgrade(url)
-    plan = RuntimeConfig(resolved.panel, url, "benchmark", Script(seed=1, answers="scripted"))
+    plan = RuntimeConfig((resolved.panel,), url, "benchmark", Script(seed=1, answers="scripted"))
     async with in_process_runtime(plan, lambda: open_store(url, write=True, run="benchmark")) as runtime:
         async for finished in drive(runtime, jobs(1, RunContext("r", resolved)), concurrency=1):
             debate_id = finished.debate_id

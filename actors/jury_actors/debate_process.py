@@ -30,6 +30,7 @@ from jury_events.envelope import StoredEvent
 from jury_events.ids import debate_stream
 from jury_events.parts import SALT_BYTES, BorrowedTexts, ImageRef, PartBuffer, PartMaker, PartRef, refs_in
 from jury_providers.caching import CachePolicy
+from jury_providers.provider import Caching
 from jury_store.errors import EventConflict
 from jury_store.event_store import Append, Appended
 
@@ -137,9 +138,12 @@ class DebateProcess:
         self._left: frozenset[str] = frozenset()
         """Steps that were due when the debate was read: of these an earlier process may have asked jurors."""
         self._debate: Debate
-        seen = context.rounds_seen(self.run_id)
-        pen = self._pen  # not this object, which would be in a cycle of references then
-        self._caching = PromptCaching(context.cache_policy, seen, lambda ref: len(pen.content(ref.part)))
+        self._caching: PromptCaching | None = None
+        """None: no provider keeps anything when it is asked to."""
+        if context.cache_policy.protocols:
+            seen = context.rounds_seen(self.run_id)
+            pen = self._pen  # not this object, which would be in a cycle of references then
+            self._caching = PromptCaching(context.cache_policy, seen, lambda ref: len(pen.content(ref.part)))
 
     @property
     def phase(self) -> str:
@@ -322,7 +326,10 @@ class DebateProcess:
             again = [one.step.id for one in assignments if one.step.id in self._left]
             if again and spool.interrupted:
                 await self._record_resumed("coordinator", again)
-        for planned in self._caching.plan(self._debate.state, assignments, date_of(self._context.effects.clock())):
+        steps = [PlannedStep(one) for one in assignments]
+        if self._caching is not None:
+            steps = self._caching.plan(self._debate.state, assignments, date_of(self._context.effects.clock()))
+        for planned in steps:
             if planned.waits_for is None:
                 self._send(planned)
             else:
@@ -332,8 +339,10 @@ class DebateProcess:
         prior = self._prior.get(assignment.step.id, ())
         case = self._debate.state.debate.case if assignment.tools else None
         texts = {ref: self._pen.content(ref) for ref in texts_of(assignment, prior, case)}
-        on = date_of(self._context.effects.clock())
-        caching = self._caching.in_batch(self._debate.state.panel, assignment, on)
+        caching: tuple[Caching, ...] = ()
+        if self._caching is not None:
+            on = date_of(self._context.effects.clock())
+            caching = self._caching.in_batch(self._debate.state.panel, assignment, on)
         request = StepRequest(assignment, texts, case, prior, run_id=self.run_id, caching=caching)
         taken = await spool.take(request)
         if taken:

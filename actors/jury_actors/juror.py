@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -87,8 +88,9 @@ class Juror:
         self._effects = effects
         self._backoff = backoff
         self._incarnation = effects.entropy(8).hex()
-        self._linger = linger
-        self._outboxes: dict[str, Outbox[StepResult | Chunk | AnswerBegan]] = {}
+        self._outboxes: defaultdict[str, Outbox[StepResult | Chunk | AnswerBegan]] = defaultdict(
+            partial(Outbox, self._incarnation, linger=linger)
+        )
         self._texts: dict[str, dict[str, bytes]] = {}
         self._working: dict[tuple[str, str], _Work] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -115,7 +117,7 @@ class Juror:
             self._texts.setdefault(debate_id, {}).update(message.texts)
             known = self._results.get(debate_id, {}).get(step_id)
             if known is not None:
-                self._outbox(message.reply_to).put(known)
+                self._outboxes[message.reply_to].put(known)
             elif key in self._working:
                 self._working[key].reply_to.add(message.reply_to)
             else:
@@ -151,16 +153,11 @@ class Juror:
 
     def _reply(self, work: "_Work", result: StepResult) -> None:
         for reply_to in work.reply_to:
-            self._outbox(reply_to).put(result)
+            self._outboxes[reply_to].put(result)
 
     async def poll(self, reply_to: str, incarnation: str, ack: int) -> Delivery[StepResult | Chunk | AnswerBegan]:
         """See `JurorInterface`."""
-        return await self._outbox(reply_to).poll(incarnation, ack)
-
-    def _outbox(self, reply_to: str) -> Outbox[StepResult | Chunk | AnswerBegan]:
-        if reply_to not in self._outboxes:
-            self._outboxes[reply_to] = Outbox(self._incarnation, linger=self._linger)
-        return self._outboxes[reply_to]
+        return await self._outboxes[reply_to].poll(incarnation, ack)
 
     async def close(self) -> None:
         """Cancel the steps and close the providers' clients; answers that arrived are recorded."""
@@ -333,13 +330,13 @@ class Juror:
         name = call.model.partition("/")[0]
         provider = await self._provider(name)
         request = execution.request(call, step.caching_of(call.model))
-        today = date_of(self._effects.clock())
+        now = self._effects.clock()
         assignment = step.assignment
         admission: AbstractAsyncContextManager[Admitted | None] = _UNLIMITED
         if self._admission is not None:
             limited = provider.max_in_flight is not None
             admission = self._admission.admit(
-                call.model, request, limited=limited, on=today, keeps_limit=provider.keeps_limit
+                call.model, request, limited=limited, on=date_of(now), keeps_limit=provider.keeps_limit
             )
         with OpenCall(
             self._open_calls, assignment.debate_id, assignment.step.id, call.model, step.reply_to
@@ -372,7 +369,7 @@ class Juror:
                 halted = self._halts.note(call.model, reply, departed if of_provider else None)
                 if halted is not None and self._admission is not None:
                     self._admission.refuse(name, halted)
-                cost = cost_of(call.model, reply, self._prices, today, simulated=simulated)
+                cost = cost_of(call.model, reply, self._prices, date_of(now), simulated=simulated)
                 if admitted is not None:
                     admitted.settle(reply, cost)
         return _Answered(reply, cost, seconds, simulated)
@@ -398,7 +395,7 @@ class Juror:
             return None
         debate_id, step_id = step.assignment.debate_id, step.assignment.step.id
         exchange = call.exchange_id(step_id)
-        outbox = self._outbox(step.reply_to)
+        outbox = self._outboxes[step.reply_to]
         return lambda text: outbox.put(Chunk(debate_id, step_id, exchange, text))
 
     def _say_begun(self, step: StepRequest) -> None:
@@ -407,7 +404,7 @@ class Juror:
         work = self._working.get(key)
         if work is not None and not work.begun:
             work.begun = True
-            self._outbox(step.reply_to).put(AnswerBegan(*key))
+            self._outboxes[step.reply_to].put(AnswerBegan(*key))
 
     async def _provider(self, name: str) -> Provider:
         """The client of a provider, made at the first call; in a thread, since loading an SDK takes a second."""

@@ -17,12 +17,12 @@ from jury_providers.provider import Caching, estimated_tokens
 class PlannedStep(NamedTuple):
     """A step to request.
 
-    `caching` of each of its models; `awaited`: other steps wait until it begins to be answered; `waits_for`: the id of
+    `caching`: as of `StepRequest`; `awaited`: other steps wait until it begins to be answered; `waits_for`: the id of
     the step that it waits for.
     """
 
     assignment: Assignment
-    caching: tuple[Caching, ...]
+    caching: tuple[Caching, ...] = ()
     awaited: bool = False
     waits_for: str | None = None
 
@@ -42,8 +42,6 @@ class PromptCaching:
 
     def plan(self, state: DebateState, assignments: Sequence[Assignment], on: date) -> list[PlannedStep]:
         """How steps are requested that are due together, in their order."""
-        if not self._policy.protocols:  # no provider keeps anything when it is asked to
-            return [PlannedStep(one, (None,) * len(one.models)) for one in assignments]
         groups: dict[PromptStart, list[Assignment]] = {}
         for assignment in assignments:
             groups.setdefault(prompt_start(state.panel, assignment), []).append(assignment)

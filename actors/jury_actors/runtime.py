@@ -132,16 +132,16 @@ class RuntimeConfig(NamedTuple):
     """How a runtime is set up.
 
     Args:
+        panels: whose debates run here; seats of one id are served by the same jurors.
         run_id: named in the store's lock.
         replicas: jurors a seat; None: on Ray as many processes as the cluster's CPUs can serve, else one.
         store_patience: seconds for which a store that fails is tried again.
         shared_cluster: other runs use the same Ray cluster, and share the providers' limits.
         observation: what actors in other processes observe.
         coordinators: how many share the debates; None: on Ray as many as `coordinators_for` says, else one.
-        further: panels whose debates run here too; seats of one id are served by the same jurors.
     """
 
-    panel: Panel
+    panels: tuple[Panel, ...]
     store_url: str
     run_id: str
     script: Script = Script()
@@ -153,12 +153,6 @@ class RuntimeConfig(NamedTuple):
     store_patience: float = STORE_PATIENCE
     observation: ObservationSettings = NO_OBSERVATION
     coordinators: int | None = None
-    further: tuple[Panel, ...] = ()
-
-    @property
-    def panels(self) -> tuple[Panel, ...]:
-        """The panels whose debates run here."""
-        return (self.panel, *self.further)
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -1,14 +1,15 @@
 """One step of a seat: its calls, rendered and sent, and its outcome."""
 
 from collections import OrderedDict
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any
 
 from jury_actors.errors import TextMissing
 from jury_actors.messages import StepRequest
 from jury_actors.provider_halts import FailedBefore
 from jury_debate.artifacts import ToolSpec, tool_definitions
-from jury_debate.assignment import CallMessage
+from jury_debate.assignment import Assignment, CallMessage
 from jury_debate.conversation import Call
 from jury_debate.decision_seats import DecisionQuestion, DecisionQuestions
 from jury_debate.prompts_registry import load_prompts
@@ -96,24 +97,16 @@ def _schema(
     return rules_of(rules).answer_schema(rubric, evidence=evidence, scale=scale, findings=findings)
 
 
-class _StepTexts:
-    """The texts that one step refers to. An object of its own: the conversation refers to it, and not to its step."""
-
-    def __init__(self, request: StepRequest, texts: dict[str, bytes], pen: PartBuffer) -> None:
-        self._debate_id, self._step = request.assignment.debate_id, request.assignment.step.id
-        self._texts = texts
-        self._pen = pen
-
-    def text(self, ref: PartRef) -> bytes:
-        """The content of a reference."""
-        found = self._texts.get(ref.part)
-        if found is not None:
-            return found
-        try:
-            return self._pen.text(ref)
-        except UnknownPart:
-            message = f"debate {self._debate_id}: the juror was not sent text {ref.part} of {self._step}"
-            raise TextMissing(message) from None
+def _text(assignment: Assignment, texts: dict[str, bytes], pen: PartBuffer, ref: PartRef) -> bytes:
+    """The content of a reference of a step."""
+    found = texts.get(ref.part)
+    if found is not None:
+        return found
+    try:
+        return pen.text(ref)
+    except UnknownPart:
+        message = f"debate {assignment.debate_id}: the juror was not sent text {ref.part} of {assignment.step.id}"
+        raise TextMissing(message) from None
 
 
 class StepExecution:
@@ -129,7 +122,8 @@ class StepExecution:
     def __init__(self, request: StepRequest, texts: dict[str, bytes], pen: PartBuffer) -> None:
         self._assignment = request.assignment
         self._pen = pen
-        self.text = _StepTexts(request, texts, pen).text
+        # Not a method: the conversation refers to it, and must not refer to its step.
+        self.text: Callable[[PartRef], bytes] = partial(_text, request.assignment, texts, pen)
         if request.prior:
             # Texts that are in the log keep their references: a new one would be named by no event.
             pen.know_texts(texts)

@@ -157,12 +157,14 @@ def _upgrade(connection: Connection, name: str) -> str:
     with connection.begin():
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (_UPGRADE_LOCK,))
-        _check_ownership(connection, name)
-        before = stored_revision(connection)
-        if before is not None and is_before_release(before):
-            raise StoreBeforeRelease(name, before)
-        _correct_revision(connection, name)
-        before = stored_revision(connection)
+        before = None
+        if inspect(connection).get_table_names():
+            _check_ownership(connection, name)
+            before = stored_revision(connection)
+            if is_before_release(before):
+                raise StoreBeforeRelease(name, before)
+            _correct_revision(connection, name)
+            before = stored_revision(connection)
         try:
             command.upgrade(config, "head")
         except CommandError as error:
@@ -171,7 +173,7 @@ def _upgrade(connection: Connection, name: str) -> str:
                 f"the store has the schema {found}, which this version does not support; upgrade jury-judge"
             ) from error
         revision = stored_revision(connection)
-    if revision != before:
+    if before is not None and revision != before:
         _project(connection)
     return str(revision)
 

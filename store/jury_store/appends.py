@@ -283,7 +283,8 @@ def write(
     requests: Sequence[Append],
     recent: CommittedEvents,
     *,
-    atomic: AtomicExtras | None = None,
+    atomic: bool = False,
+    extras: AtomicExtras | None = None,
 ) -> AppendResults:
     """Append the group and commit; see `EventStore.append`. What was stored is kept in `recent`.
 
@@ -294,9 +295,9 @@ def write(
     for attempt in range(_ATTEMPTS):
         try:
             with connection.begin():
-                done = _attempt(connection, dialect, requests, with_lookup=with_lookup, atomic=atomic is not None)
-                if atomic is not None and first_refusal(done.results) is None:
-                    _write_extras(connection, dialect, stream_debate(requests[0].stream), atomic)
+                done = _attempt(connection, dialect, requests, with_lookup=with_lookup, atomic=atomic)
+                if extras is not None and first_refusal(done.results) is None:
+                    _write_extras(connection, dialect, stream_debate(requests[0].stream), extras)
         except NeedsLookup:
             with_lookup = True
             if attempt == _ATTEMPTS - 1:

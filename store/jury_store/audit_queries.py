@@ -400,17 +400,15 @@ def _damaged_pages(connection: Connection) -> Iterator[str]:
 # ruff: noqa: S608  (the statements are put together from constants)
 
 
-def _ids_of(table: str, prefix: str) -> str:
-    # "0" follows "/" in ASCII: a range that selects the prefix and uses the index.
-    return (
-        f"SELECT substr(stream, {len(prefix) + 1}) AS id FROM (SELECT DISTINCT stream FROM {table} "
-        f"WHERE stream > ? AND stream < '{prefix[:-1]}0' ORDER BY stream LIMIT ?) AS {table}_{prefix[:-1]}"
-    )
-
-
+# "0" follows "/" in ASCII: a range that selects a prefix and uses the index.
 _DEBATE_IDS = (
     "SELECT DISTINCT id FROM ("
-    + " UNION ALL ".join(_ids_of(table, prefix) for table in ("streams", "events") for prefix in PREFIXES)
+    + " UNION ALL ".join(
+        f"SELECT substr(stream, {len(prefix) + 1}) AS id FROM (SELECT DISTINCT stream FROM {table} "
+        f"WHERE stream > ? AND stream < '{prefix[:-1]}0' ORDER BY stream LIMIT ?) AS {table}_{prefix[:-1]}"
+        for table in ("streams", "events")
+        for prefix in PREFIXES
+    )
     + " UNION ALL SELECT id FROM (SELECT DISTINCT debate_id AS id FROM parts WHERE debate_id > ? "
     "ORDER BY debate_id LIMIT ?) AS of_parts) AS found ORDER BY id LIMIT ?"
 )

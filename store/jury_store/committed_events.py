@@ -117,13 +117,13 @@ class CommittedEvents:
         while self._bytes > MOST_BYTES:
             self._drop_oldest()
 
-    def after(self, position: int, limit: int) -> list[StoredEvent] | None:
-        """The next events after a position, at most `limit`; None: they must be read."""
-        if not self._commits:
-            return None
-        first, last = self._commits[0].events[0].position, self._commits[-1].events[-1].position
-        if not first - 1 <= position < last:
-            return None
+    def after(self, connection: Connection, dialect: Dialect, position: int, limit: int) -> list[StoredEvent]:
+        """The next events after a position, at most `limit`: kept ones, else read from the database."""
+        if (
+            not self._commits
+            or not self._commits[0].events[0].position - 1 <= position < self._commits[-1].events[-1].position
+        ):
+            return read_unchecked_events(connection, dialect.read_all, (position, limit))
         found: list[StoredEvent] = []
         for commit in self._commits:
             if commit.events[-1].position > position:
@@ -156,14 +156,6 @@ class CommittedEvents:
 
     def _drop_oldest(self) -> None:
         self._bytes -= self._commits.popleft().size
-
-
-def events_after(
-    connection: Connection, dialect: Dialect, position: int, limit: int, recent: CommittedEvents
-) -> list[StoredEvent]:
-    """The next events after a position, at most `limit`: kept ones, else read from the database."""
-    kept = recent.after(position, limit)
-    return read_unchecked_events(connection, dialect.read_all, (position, limit)) if kept is None else kept
 
 
 MOST_DEBATES = 4_000

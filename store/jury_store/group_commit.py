@@ -69,9 +69,6 @@ class CommitQueue:
         self.leaves_at = math.inf
         """The moment at which the next group leaves; long past where enough wait. Nothing waits: never."""
 
-    def __len__(self) -> int:
-        return len(self._waiting)
-
     def put(self, one: WaitingCommit, now: float) -> None:
         """Add a submission; `now` in seconds, as everywhere here."""
         latest: float | None = None
@@ -160,10 +157,10 @@ class GroupCommitter:
         self._closing = False
         # Failures that were logged as warnings: once each, as an unreachable database fails at every attempt.
         self._failing: set[str] = set()
-        # When to update the lists; at first now, for events of an earlier process.
-        self._due: float | None = time.monotonic()
+        # When to update the lists; at first for events of an earlier process, while this one begins with its work.
+        self._due: float | None = time.monotonic() + PROJECT_EVERY_SECONDS
         # When to update the search index; that costs more, and is done while no append waits.
-        self._index_due: float | None = self._due
+        self._index_due: float | None = time.monotonic() + INDEX_EVERY_SECONDS
         self._thread = threading.Thread(target=self._work, name="jury-group-commit", daemon=True)
         self._thread.start()
 
@@ -230,7 +227,7 @@ class GroupCommitter:
         """Seconds until there is something to do; None: nothing is known of."""
         if self._closing:
             return 0.0
-        if self._queue:
+        if self._queue.leaves_at < math.inf:
             return self._queue.leaves_at - time.monotonic()
         due = min(filter(None, (self._due, self._index_due)), default=None)
         return None if due is None else due - time.monotonic()

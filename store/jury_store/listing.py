@@ -33,7 +33,6 @@ from jury_store.committed_events import (
     OpenDebate,
     OpenDebates,
     checkpoint_position,
-    events_after,
     lock_checkpoint,
     reset_checkpoint,
     set_checkpoint,
@@ -124,7 +123,7 @@ def advance(
         open_debates: of this process: pass the same one every time.
     """
     begin = lock_checkpoint(connection, dialect, LISTS)
-    events = events_after(connection, dialect, begin, limit, recent)
+    events = recent.after(connection, dialect, begin, limit)
     if not events:
         return 0
     ids = debate_ids(events)

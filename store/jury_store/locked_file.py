@@ -37,7 +37,7 @@ class LockedFile:
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with suppress(FileNotFoundError):
                 descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-                if _locked(descriptor) and _is_at(descriptor, path):
+                if _is_ours(descriptor, path):
                     locked = cls(path, descriptor)
                     try:
                         locked.write(content)
@@ -105,19 +105,12 @@ def read_locked(path: Path) -> bytes | None:
         os.close(descriptor)
 
 
-def _locked(descriptor: int) -> bool:
+def _is_ours(descriptor: int, path: Path) -> bool:
+    """Whether the open file is locked now, and still that of the path: who had it may just have deleted it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _is_at(descriptor: int, path: Path) -> bool:
-    """Whether the open file is still that of the path: the one who locked it before may just have deleted it."""
-    try:
         there = path.stat()
-    except FileNotFoundError:
+    except (BlockingIOError, FileNotFoundError):
         return False
     ours = os.fstat(descriptor)
     return (ours.st_dev, ours.st_ino) == (there.st_dev, there.st_ino)

@@ -79,7 +79,7 @@ def redacted_url(url: URL) -> str:
     Only parameters known to contain no secret are shown: a misspelt `passwrd` is redacted too.
     """
     ours = url.set(drivername=url.get_backend_name()) if url.get_backend_name() in {"sqlite", "postgresql"} else url
-    query = {name: value if name in _NO_SECRETS else _REDACTED for name, value in ours.query.items()}
+    query = {**ours.query, **dict.fromkeys(ours.query.keys() - _NO_SECRETS, _REDACTED)}
     return ours.set(query=query).render_as_string(hide_password=True).replace(quote_plus(_REDACTED), _REDACTED)
 
 
@@ -118,7 +118,12 @@ def _without_secrets(text: str, url: URL) -> str:
 
 def _open_sqlite(url: URL, *, write: bool, run: str, wait: float) -> SqlEventStore:
     name, path = redacted_url(url), database_path(url)
-    _check_file(name, path)
+    try:
+        check_database_file(path, write=False)
+    except FileNotFoundError:
+        raise StoreMissing(f"there is no store at {path}", name) from None
+    except OSError as error:
+        raise StoreUnreachable(f"{path} cannot be read: {error.strerror}; check the path and its permissions") from None
     reader = sqlite_engine(path, write=False)
     lock: SqliteLock | None = None
     writer: Engine | None = None
@@ -174,15 +179,6 @@ def _checkpoint_wal(path: Path) -> None:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _check_file(name: str, path: Path) -> None:
-    try:
-        check_database_file(path, write=False)
-    except FileNotFoundError:
-        raise StoreMissing(f"there is no store at {path}", name) from None
-    except OSError as error:
-        raise StoreUnreachable(f"{path} cannot be read: {error.strerror}; check the path and its permissions") from None
-
-
 def _open_postgres(url: URL, *, write: bool) -> SqlEventStore:
     name = redacted_url(url)
     engine = postgres_engine(url, pool_size=5, max_overflow=20)
@@ -221,7 +217,9 @@ def _check_revision(url: URL, engine: Engine) -> None:
     name = redacted_url(url)
     with connection_errors(url), engine.connect() as connection:
         found = stored_revision(connection)
-        fault = revision_fault(connection) if found != REVISION and has_store(connection) else None
+        if found == REVISION:
+            return
+        fault = revision_fault(connection) if has_store(connection) else None
     if found is not None and is_before_release(found):
         raise StoreBeforeRelease(name, found)
     if fault is not None:
@@ -236,10 +234,9 @@ def _check_revision(url: URL, engine: Engine) -> None:
             f"{name} has the schema {found}, this version of Jury Judge needs {REVISION}; "
             f"run: jury db upgrade --store {name}"
         )
-    if found > REVISION:
-        raise StoreTooNew(
-            f"{name} has the schema {found}, this version of Jury Judge supports up to {REVISION}; upgrade jury-judge"
-        )
+    raise StoreTooNew(
+        f"{name} has the schema {found}, this version of Jury Judge supports up to {REVISION}; upgrade jury-judge"
+    )
 
 
 _FORM = re.compile("log_[0-9]{4}")

@@ -19,7 +19,6 @@ from jury_store.committed_events import (
     SEARCH,
     CommittedEvents,
     checkpoint_position,
-    events_after,
     lock_checkpoint,
     reset_checkpoint,
     set_checkpoint,
@@ -50,7 +49,7 @@ def advance(connection: Connection, dialect: Dialect, limit: int, recent: Commit
         limit: how many events at most.
     """
     begin = lock_checkpoint(connection, dialect, SEARCH)
-    events = events_after(connection, dialect, begin, limit, recent)
+    events = recent.after(connection, dialect, begin, limit)
     if not events:
         return 0
     searchable = searchable_events(events)

@@ -120,10 +120,10 @@ class SqlEventStore(EventStore):
     ) -> AppendResults:
         if erase:
             self.require_eraser()
-        extras = AtomicExtras(origin, erase, self._eraser) if atomic else None
+        extras = AtomicExtras(origin, erase, self._eraser) if origin is not None or erase else None
         try:
             with self._writing() as connection:
-                results = write(connection, self._dialect, requests, self._recent, atomic=extras)
+                results = write(connection, self._dialect, requests, self._recent, atomic=atomic, extras=extras)
                 if erase:
                     self._recent.erased(stream_debate(requests[0].stream), erase)
                 return results

@@ -25,7 +25,7 @@ def test_the_last_of_several_runtimes_restores_the_thresholds() -> None:
 
 
 async def test_a_runtime_collects_rarely() -> None:
-    config = RuntimeConfig(a_resolved().panel, "", "r1")
+    config = RuntimeConfig((a_resolved().panel,), "", "r1")
     async with in_process_runtime(config, MemoryEventStore):
         inside = gc.get_threshold()
 

@@ -153,7 +153,9 @@ class Execution:
         ceiling = None if max_calls is None else Ceiling(RunBudget(max_calls=max_calls))
         if ceiling is not None:
             options["allowance"] = Allowance(ceiling, self.store, prices=Prices(), endpoints={}, on=TODAY)
-        config = RuntimeConfig(self.run.resolved.panel, "", "r1", **({} if ceiling is None else {"ceiling": ceiling}))
+        config = RuntimeConfig(
+            (self.run.resolved.panel,), "", "r1", **({} if ceiling is None else {"ceiling": ceiling})
+        )
 
         def runtime() -> AbstractAsyncContextManager[Runtime]:
             self.runtimes += 1

@@ -222,7 +222,7 @@ async def test_a_refused_picture_leads_to_the_fallback_without_losing_records() 
     refused = WireScript(scripted={"*": ("bad_request",)})
     async with simulation_server(refused) as server:
         local = Endpoint(protocol="openai", base_url=f"{server.url}/v1")
-        plan = RuntimeConfig(resolved.panel, "", "run", endpoints={"local": local})
+        plan = RuntimeConfig((resolved.panel,), "", "run", endpoints={"local": local})
         async with in_process_runtime(plan, lambda: store) as runtime:
             finished = [one async for one in drive(runtime, iter([job]), concurrency=1)]
 

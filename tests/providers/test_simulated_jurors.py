@@ -304,7 +304,7 @@ async def ran(case: Case, *, script: Script = NO_FAULTS, **spec: Any) -> Ran:
     panel = resolve(PanelSpec.model_validate(spec))
     store = KeptStore()
     job = Job("d", case.model_dump_json().encode(), RunContext("run", panel))
-    async with in_process_runtime(RuntimeConfig(panel.panel, "", "run", script=script), lambda: store) as runtime:
+    async with in_process_runtime(RuntimeConfig((panel.panel,), "", "run", script=script), lambda: store) as runtime:
         ended = [finished async for finished in drive(runtime, iter([job]), concurrency=1)]
 
     assert [None] == [one.problem for one in ended]

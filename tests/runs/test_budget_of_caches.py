@@ -130,7 +130,7 @@ async def test_a_bound_in_dollars_is_never_passed(billing: Billing) -> None:
     resolved, store = a_panel(billing), KeptStore()
     async with simulation_server(vendor=KeepingVendor(count_tokens=billing.counts)) as server:
         config = RuntimeConfig(
-            resolved.panel,
+            (resolved.panel,),
             "",
             "run",
             endpoints=endpoints(server),

@@ -59,7 +59,7 @@ async def _session(store_url: str, preset: str, debates: list[str]) -> list[str]
     resolved = a_resolved(preset=preset, seats=seats, final={"judge": judge})
     context = RunContext("r", resolved, watched=True)
     jobs = [Job(debate, _case(debate[2:]).model_dump_json().encode(), context) for debate in debates]
-    plan = RuntimeConfig(resolved.panel, store_url, "r")
+    plan = RuntimeConfig((resolved.panel,), store_url, "r")
     entered = in_process_runtime(
         plan, lambda: open_store(store_url, write=True, run="r", wait=5), backoff=Backoff(base=0.0, cap=0.0)
     )

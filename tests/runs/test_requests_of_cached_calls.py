@@ -48,7 +48,7 @@ async def recorded(model: str, cache: str) -> Recorded:
     store = KeptStore()
     async with simulation_server() as server:
         endpoints = {name: Endpoint(base_url=server.url + ("" if name == "anthropic" else "/v1"))}
-        config = RuntimeConfig(resolved.panel, "", "run", endpoints=endpoints, prices=load_prices())
+        config = RuntimeConfig((resolved.panel,), "", "run", endpoints=endpoints, prices=load_prices())
         job = Job("d", CASE.model_dump_json().encode(), RunContext("run", resolved))
         async with in_process_runtime(config, lambda: store, effects=fixed_effects()) as runtime:
             assert [None] == [one.problem async for one in drive(runtime, iter([job]), concurrency=1)]

@@ -72,7 +72,7 @@ async def main(store_url: str) -> None:
         job = Job("d0", a_case_with_records().model_dump_json().encode(), RunContext("run", resolved))
         totals = MetricTotals()
         plan = RuntimeConfig(
-            resolved.panel, store_url, "run", observation=ObservationSettings(metrics=True, log_level=logging.DEBUG)
+            (resolved.panel,), store_url, "run", observation=ObservationSettings(metrics=True, log_level=logging.DEBUG)
         )
         logging.getLogger("jury_actors").setLevel(logging.DEBUG)
         logging.getLogger().addHandler(LineHandler("driver"))

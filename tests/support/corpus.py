@@ -257,7 +257,7 @@ async def record(name: str, plan: Plan) -> DebateHistory:
         job = Job(debate, plan.case.model_dump_json().encode(), RunContext("corpus", resolved))
         with patch("jury_actors.runtime.provider_factory", answers.factory), _the_same_each_time():
             entered = in_process_runtime(
-                RuntimeConfig(resolved.panel, "", "corpus", Script()),
+                RuntimeConfig((resolved.panel,), "", "corpus", Script()),
                 lambda: store,
                 effects=sources,
                 backoff=Backoff(base=0.0, cap=0.0),

@@ -197,7 +197,7 @@ async def _execute_together(provider: str, rows: list[Row], store_url: str) -> d
         )
         for row, panel in panels.items()
     ]
-    plan = RuntimeConfig(panels[rows[0]].panel, store_url, "matrix")
+    plan = RuntimeConfig((panels[rows[0]].panel,), store_url, "matrix")
     entered = in_process_runtime(
         plan, lambda: open_store(store_url, write=True, run="matrix", wait=300), backoff=Backoff(base=0.0, cap=0.0)
     )

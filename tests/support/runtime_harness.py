@@ -159,7 +159,7 @@ class Run:
         self, script: Script = NO_FAULTS, replicas: int = 1, url: str = "", coordinators: int | None = None
     ) -> RuntimeConfig:
         return RuntimeConfig(
-            self.resolved.panel,
+            (self.resolved.panel,),
             url,
             "run",
             script,

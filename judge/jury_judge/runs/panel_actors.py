@@ -217,7 +217,7 @@ class PanelActors(RuntimePool):
         for line in (*lines, *(warnings if observation.say is None else (f"warning: {one}" for one in warnings))):
             (observation.say or _log_once)(line)
         self.config = RuntimeConfig(
-            loaded.panel,
+            tuple(loaded.panels),
             store_url,
             writing.name or f"jury-{token_hex(4)}",
             runtime.script(loaded.models),
@@ -227,7 +227,6 @@ class PanelActors(RuntimePool):
             ceiling=budget.ceiling,
             store_patience=writing.patience,
             coordinators=runtime.coordinators,
-            further=loaded.panels[1:],
         )
         opened: OpenRuntime = self._on_ray if runtime.asked_in_process is False else self._in_process
         if observation.otel:

@@ -139,7 +139,8 @@ def read_status(store_url: str, run_id: str) -> RunStatus | None:
 
 def status_folder(store_url: str) -> Path:
     """The folder of the files of runs; for PostgreSQL one of this user, so that processes of this machine find it."""
-    return private_folder() / _place(store_url)
+    place = _place(store_url)
+    return place if place.is_absolute() else private_folder() / place
 
 
 def status_place(store_url: str, run_id: str) -> Path:
