@@ -161,7 +161,7 @@ def _upgrade(connection: Connection, name: str) -> str:
         if inspect(connection).get_table_names():
             _check_ownership(connection, name)
             before = stored_revision(connection)
-            if is_before_release(before):
+            if before is not None and is_before_release(before):
                 raise StoreBeforeRelease(name, before)
             _correct_revision(connection, name)
             before = stored_revision(connection)

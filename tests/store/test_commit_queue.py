@@ -1,5 +1,6 @@
 """When waiting appends are committed: computed, without threads or a clock."""
 
+import math
 import random
 from collections.abc import Iterable
 from concurrent.futures import Future
@@ -109,8 +110,8 @@ def test_answers_that_arrive_apart_share_commits() -> None:
     queue = _queue_after({f"calls/{n}": -1.0 for n in range(64)})
     free, commits, place = 0.0, 0, 0
     arrived: dict[int, float] = {}
-    while place < len(arrivals) or queue:
-        leaves = max(free, queue.leaves_at) if queue else None
+    while place < len(arrivals) or queue.leaves_at < math.inf:
+        leaves = max(free, queue.leaves_at) if queue.leaves_at < math.inf else None
         if place < len(arrivals) and (leaves is None or arrivals[place][0] <= leaves):
             at, stream = arrivals[place]
             one = _submission(stream)
