@@ -146,8 +146,8 @@ def apart(coming: list[Arrival]) -> Iterator[tuple[float, list[Append]]]:
     queue = CommitQueue(256)
     free = 0.0
     place = 0
-    while place < len(coming) or queue:
-        leaves = max(free, queue.leaves_at) if queue else None
+    while place < len(coming) or queue.leaves_at < math.inf:
+        leaves = max(free, queue.leaves_at) if queue.leaves_at < math.inf else None
         if place < len(coming) and (leaves is None or coming[place].at <= leaves):
             queue.put(WaitingCommit([coming[place].append], 0, Future()), coming[place].at)
             place += 1
