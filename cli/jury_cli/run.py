@@ -13,7 +13,6 @@ from jury_cli.exits import Exit
 from jury_cli.observation_options import LOG_LINES, LOOPBACK, METRICS, TOKEN, MetricsServer
 from jury_cli.option_groups import Options, grouped, options
 from jury_cli.options import (
-    Form,
     artifact_hosts,
     asked,
     close_with_command,
@@ -45,11 +44,6 @@ class Shown(NamedTuple):
     verbose: bool = False
     metrics_port: int | None = None
     metrics_host: str = LOOPBACK
-
-    @property
-    def form(self) -> Form:
-        """The form of the results."""
-        return one_form(as_json=self.as_json, as_jsonl=self.as_jsonl)
 
 
 DISPLAY: Options = (
@@ -116,7 +110,8 @@ def command(
     from jury_judge.settings.run import RunSettings
 
     shown = Shown(**{name: given.pop(name) for name in Shown._fields})
-    if shown.form == "jsonl" and dry_run:
+    form = one_form(as_json=shown.as_json, as_jsonl=shown.as_jsonl)
+    if form == "jsonl" and dry_run:
         raise click.UsageError("--dry-run prints no result lines: use --json instead of --jsonl")
     if list_only + detach + dry_run > 1:
         raise click.UsageError("--detach, --list-only and --dry-run exclude each other")
@@ -135,7 +130,7 @@ def command(
         from jury_cli.dry_run import dry_run as print_estimate
 
         return print_estimate(planned, as_json=shown.as_json)
-    results = Results(shown.form, keep=settings.reports, reasons=settings.reasons == "on")
+    results = Results(form, keep=settings.reports, reasons=settings.reasons == "on")
     with results:
         outcome = _judge_or_follow(planned, shown, results)
     return end_run(planned.run.run_id, results, outcome, settings)
@@ -360,7 +355,7 @@ def resume(*, run_id: str, again: Literal["no_evaluation"] | None, handed: bool,
     if handed:
         return _judge_handed()
     shown = Shown(**{name: given.pop(name) for name in Shown._fields if name in given})
-    form = shown.form
+    form = one_form(as_json=shown.as_json, as_jsonl=shown.as_jsonl)
     settings = RunSettings.of(run_id=run_id, **given)
     planned = resumed_run(settings, again=again)
     close_with_command(planned.cases)

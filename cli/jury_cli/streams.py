@@ -83,10 +83,11 @@ def lines_as_configured() -> Iterator[None]:
     """Lines of a command, in the format and from the level that the environment sets; text without a setting."""
     try:
         set_level(_variable(LEVEL, LEVELS, DEFAULT_LEVEL))
-        set_format(_variable(FORMAT, FORMATS, "text"))
+        if _variable(FORMAT, FORMATS, "text") == "json":
+            begin_lines()
         yield
     finally:
-        set_format("text")
+        end_lines()
         set_level(DEFAULT_LEVEL)
 
 

@@ -29,9 +29,8 @@ _PACKAGES = (
 class _LinesInForce:
     """What is in force in this process; no handler: no lines are written."""
 
-    def __init__(self) -> None:
-        self.handler: LineHandler | None = None
-        self.level = DEFAULT_LEVEL
+    handler: "LineHandler | None" = None
+    level = DEFAULT_LEVEL
 
 
 _lines = _LinesInForce()

@@ -296,9 +296,8 @@ _IN_MEMORY = 1 << 20
 class KeptCases:
     """A list of cases that grows, and can be read from the first one as often as is needed."""
 
-    def __init__(self) -> None:
-        self._file: SpooledTemporaryFile[str] | None = None
-        self._count = 0
+    _file: "SpooledTemporaryFile[str] | None" = None
+    _count = 0
 
     def __len__(self) -> int:
         return self._count

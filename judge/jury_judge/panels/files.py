@@ -97,17 +97,6 @@ _CALL = Usage(input_tokens=10_000, output_tokens=500)
 """A usual call, by whose cost seats are compared."""
 
 
-def with_asking_order(panel: Panel, endpoints: Endpoints) -> Panel:
-    """The panel whose seats are asked by the list prices of their first models, where its stop rule says so."""
-    if panel.stop is None or panel.stop.last != "price":
-        return panel
-    prices, on = load_prices().at_clouds(endpoints), list_prices_date()
-    costs = {seat.juror_id: _cost(seat, prices, on) for seat in panel.seats}
-    # Sorting keeps the order of seats that cost the same.
-    order = tuple(sorted(panel.juror_ids, key=costs.__getitem__))
-    return panel.model_copy(update={"stop": panel.stop.model_copy(update={"order": order})})
-
-
 def _cost(seat: Seat, prices: Prices, on: date) -> float:
     cost = prices.cost(seat.model, _CALL, on)
     if cost is None:
@@ -293,10 +282,18 @@ def load_panel(
 
 
 def windowed(loaded: LoadedPanel) -> LoadedPanel:
-    """The panel with what the catalogue knows of its models written out: windows, and the order by prices."""
-    resolved = loaded.resolved
-    panel = with_asking_order(with_windows(resolved.panel, loaded.endpoints), loaded.endpoints)
-    return loaded._replace(resolved=resolved._replace(panel=panel))
+    """The panel with what the catalogue knows of its models written out.
+
+    These are their windows, and by their list prices the order of asking, where the stop rule says so.
+    """
+    panel, endpoints = with_windows(loaded.panel, loaded.endpoints), loaded.endpoints
+    if panel.stop is not None and panel.stop.last == "price":
+        prices, on = load_prices().at_clouds(endpoints), list_prices_date()
+        costs = {seat.juror_id: _cost(seat, prices, on) for seat in panel.seats}
+        # Sorting keeps the order of seats that cost the same.
+        order = tuple(sorted(panel.juror_ids, key=costs.__getitem__))
+        panel = panel.model_copy(update={"stop": panel.stop.model_copy(update={"order": order})})
+    return loaded._replace(resolved=loaded.resolved._replace(panel=panel))
 
 
 def check_judge(panel: Panel, overrides: Overrides) -> None:
@@ -341,14 +338,18 @@ def recipient_lines(loaded: LoadedPanel, environ: Mapping[str, str] | None) -> t
 
 def key_lines(loaded: LoadedPanel, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Which keys go where (`key_destinations`)."""
-    lines = (line for panel in loaded.panels for line in key_destinations(panel, loaded.endpoints, environ))
+    lines: list[str] = []
+    for panel in loaded.panels:
+        lines += key_destinations(panel, loaded.endpoints, environ)
     return tuple(dict.fromkeys(lines))
 
 
 def panel_warnings(loaded: LoadedPanel, on: date) -> tuple[str, ...]:
     """Which models end, seen on this day, and which settings change nothing."""
-    settings = (line for panel in loaded.panels for line in setting_warnings(panel, loaded.endpoints))
-    return tuple(dict.fromkeys([*retirement_warnings(loaded.models, on), *settings]))
+    lines = [*retirement_warnings(loaded.models, on)]
+    for panel in loaded.panels:
+        lines += setting_warnings(panel, loaded.endpoints)
+    return tuple(dict.fromkeys(lines))
 
 
 def same_model_warnings(loaded: LoadedPanel) -> tuple[str, ...]:

@@ -299,13 +299,16 @@ class CaseFit:
         panel = resolved.panel
         self._resolved = resolved
         self._policy = operator_policy
-        self.seats = tuple(
-            SeatFit(place, place.window or known_window(place.model, endpoints)) for place in panel.seats_and_judge
-        )
-        opened = any((seat.reading or panel.reading) in {"windows", "tools"} for seat in panel.seats)
-        windows = [] if opened else [seat.window for seat in self.seats if seat.window is not None]
-        self._opened = opened
-        self._window = min(windows, default=None)
+        self.seats: list[SeatFit] = []
+        self._opened = False
+        self._window: int | None = None
+        for place in panel.seats_and_judge:
+            window = place.window or known_window(place.model, endpoints)
+            self.seats.append(SeatFit(place, window))
+            if isinstance(place, Seat) and (place.reading or panel.reading) in {"windows", "tools"}:
+                self._opened = True
+            if window is not None and (self._window is None or window < self._window):
+                self._window = window
         self.cases = 0
 
     def add(self, case: Case) -> None:

@@ -77,7 +77,8 @@ class CasesOnce:
         self._skip, self._stopping = skip, stopping
         for one in self._rest:
             if self._judged:
-                self._keep(one)
+                self._kept.seek(0, 2)
+                self._kept.write(b"\n".join((one.case_id.encode(), one.content or b"", b"")))
             yield one
 
     def taken(self, skip: Skip, stopping: asyncio.Event | None = None) -> Iterator[ReadCase]:
@@ -118,10 +119,6 @@ class CasesOnce:
             return True
         debates = [debate_stream(one) for one in self._run.debate_ids(case)]
         return len(self._store.heads(debates)) < len(debates)
-
-    def _keep(self, one: ReadCase) -> None:
-        self._kept.seek(0, 2)
-        self._kept.write(b"\n".join((one.case_id.encode(), one.content or b"", b"")))
 
     def _again(self, skip: Skip) -> Iterator[ReadCase]:
         for batch in batches(self._read_back()):

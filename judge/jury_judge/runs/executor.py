@@ -29,7 +29,7 @@ from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, prefli
 from jury_judge.runs.run import NoListener, ProgressListener, RunProgress
 from jury_judge.runs.run_watch import RunOutcome, stop_cause
 from jury_judge.runs.supervision import RunSupervision
-from jury_judge.settings.jury import Budget, RuntimeSettings
+from jury_judge.settings.jury import Budget
 from jury_judge.stores.drift_checks import panel_standing
 from jury_judge.stores.open_batches import waiting_line
 from jury_judge.stores.stores import Say, lock_run, open_or_create, open_writer
@@ -229,15 +229,7 @@ class RunExecutor:
             self.url,
             self.say,
             environ=planned.environ,
-            runtime=RuntimeSettings(
-                in_process=in_process,
-                ray=not in_process,
-                ray_address=settings.ray_address,
-                ray_open_cluster=settings.ray_open_cluster,
-                replicas=settings.replicas,
-                coordinators=settings.coordinators,
-                simulate=settings.simulate,
-            ),
+            runtime=settings.model_copy(update={"in_process": in_process, "ray": not in_process}),
             budget=Budget.under(bounds, self.prices),
             writing=Writing(name=run.run_id, lock_wait=LOCK_SECONDS, patience=settings.store_patience, sealing=sealing),
             observation=Observation(say=self.say, metrics=metrics, otel=settings.otel),

@@ -144,8 +144,9 @@ class CaseLister:
                 for later, found in sorted(of_stages.items()):
                     opened = self.page(found, later=later)
                     with self._changed:
-                        self._ahead += opened
-                        self._bytes += sum(len(job.case) for job in opened)
+                        for job in opened:
+                            self._ahead.append(job)
+                            self._bytes += len(job.case)
                         self._changed.notify_all()
             self.exhausted = not self.stopping.is_set() and self.state.unreadable is None
             if self.exhausted and self.run.whole:

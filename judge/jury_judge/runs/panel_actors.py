@@ -118,30 +118,31 @@ PLAIN_WRITING = Writing()
 OpenRuntime = Callable[[], AbstractAsyncContextManager[Runtime]]
 """Sets up the actors."""
 
-_Opened = tuple[Runtime, AbstractAsyncContextManager[Runtime]]
-
 
 class RuntimePool:
     """A runtime, open from its first caller until the pool is closed."""
 
     def __init__(self, open_runtime: OpenRuntime) -> None:
         self._open_runtime = open_runtime
-        self._opening: asyncio.Task[_Opened] | None = None
+        self._context: AbstractAsyncContextManager[Runtime] | None = None
+        self._opening: asyncio.Task[Runtime] | None = None
         self._closed: Exception | None = None
 
     async def runtime(self) -> Runtime:
         """The runtime; a new one where there is none or its cluster was lost."""
         opening = self._opening
-        if opening is not None and opening.done() and (has_failed(opening) or opening.result()[0].problem):
+        if opening is not None and opening.done() and (has_failed(opening) or opening.result().problem):
             self._opening = None
-            with suppress(Exception):  # a lost cluster cannot be closed in order
-                await opening.result()[1].__aexit__(None, None, None)
+            if self._context is not None and not has_failed(opening):
+                with suppress(Exception):  # a lost cluster cannot be closed in order
+                    await self._context.__aexit__(None, None, None)
         if self._closed is not None:
             raise self._closed
         if self._opening is None:
-            self._opening = asyncio.create_task(self._open(self._open_runtime()))
+            self._context = self._open_runtime()
+            self._opening = asyncio.create_task(self._context.__aenter__())
         # Shared by all callers: one of them may be cancelled.
-        return (await asyncio.shield(self._opening))[0]
+        return await asyncio.shield(self._opening)
 
     async def waits_for(self) -> str:
         """What keeps the callers of the runtime waiting, as a phrase for people (see `waits_text`)."""
@@ -153,22 +154,18 @@ class RuntimePool:
             return "the actors to start"
         try:
             async with asyncio.timeout(_ANSWERS_WITHIN):
-                return waits_text(await self._opening.result()[0].coordinators.load(None))
+                return waits_text(await self._opening.result().coordinators.load(None))
         except Exception:  # noqa: BLE001  (whatever is wrong with the actors, their users report it)
             return "the coordinator, which does not answer now"
 
     async def close(self, problem: Exception) -> None:
         """Close the runtime; what runs stops where it is, and every caller that still waits gets `problem`."""
         self._closed = problem
-        if self._opening is not None:
+        if self._opening is not None and self._context is not None:
             with suppress(Exception):
-                runtime, context = await self._opening
+                runtime = await self._opening
                 runtime.fail(problem)
-                await context.__aexit__(None, None, None)
-
-    @staticmethod
-    async def _open(context: AbstractAsyncContextManager[Runtime]) -> "_Opened":
-        return await context.__aenter__(), context
+                await self._context.__aexit__(None, None, None)
 
 
 ANYWHERE = RuntimeSettings()
@@ -212,10 +209,11 @@ class PanelActors(RuntimePool):
         for one in loaded.panels:
             check_models(one, loaded.endpoints)
         budget.check_priced(loaded.models, prices, today)
-        lines, warnings = (*loaded.outside, *key_lines(loaded, os.environ)), panel_warnings(loaded, today)
-        # What nobody is there to hear is logged once.
-        for line in (*lines, *(warnings if observation.say is None else (f"warning: {one}" for one in warnings))):
-            (observation.say or _log_once)(line)
+        said = observation.say or _log_once  # what nobody is there to hear is logged once
+        for line in (*loaded.outside, *key_lines(loaded, os.environ)):
+            said(line)
+        for warning in panel_warnings(loaded, today):
+            said(warning if observation.say is None else f"warning: {warning}")
         self.config = RuntimeConfig(
             tuple(loaded.panels),
             store_url,

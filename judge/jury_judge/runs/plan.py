@@ -88,10 +88,14 @@ class RunPlan:
         self.settings = settings
         self.environ = os.environ if environ is None else environ
         self.loaded = loaded or panel_of_run(settings, self.environ)
+        source: CaseSource = cases
+        if settings.strict:  # no case has a part that no juror would be shown
+            images_seen = sees_images(self.loaded.panel)
+            source = lambda fetch: without_omissions(cases(fetch), images_seen=images_seen)  # noqa: E731
         self.run = Run(
             run_id=settings.run_id or generated or fresh_run_id(),
             resolved=self.loaded.resolved,
-            cases=self.loaded.redaction.cases(self._source()),
+            cases=self.loaded.redaction.cases(source),
             concurrency=settings.concurrency,
             adopt=read_keys(settings.adopt) if adopt is None else adopt,
             repeats=settings.repeat,
@@ -137,13 +141,6 @@ class RunPlan:
         other.run, other.loaded = run, self.loaded._replace(resolved=run.resolved)
         other.settings = settings or self.settings
         return other
-
-    def _source(self) -> CaseSource:
-        """The cases; with `strict` none of them has a part that no juror would be shown."""
-        if not self.settings.strict:
-            return self.cases
-        images_seen = sees_images(self.loaded.panel)
-        return lambda fetch: without_omissions(self.cases(fetch), images_seen=images_seen)
 
 
 def loaded_panel(settings: RunSettings, environ: Mapping[str, str] | None = None) -> LoadedPanel:

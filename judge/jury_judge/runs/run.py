@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from secrets import token_hex
 from tempfile import SpooledTemporaryFile
 from threading import Lock
@@ -83,7 +84,7 @@ class Run:
     def debate_ids(self, case: Case | str) -> tuple[str, ...]:
         """The ids of all debates of a case, or of a case id; by a ladder those of its first stage."""
         first = id_of(self.run_id, case if isinstance(case, str) else case.case_id)
-        return tuple(repeat_id(first, repeat) for repeat in range(1, self.repeats + 1))
+        return tuple(map(partial(repeat_id, first), range(1, self.repeats + 1)))
 
     @property
     def pictures(self) -> bool:

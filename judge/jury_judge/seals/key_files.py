@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 
 def read_keys(paths: Iterable[Path]) -> tuple[PublicKey, ...]:
     """The public keys of all these files."""
-    return tuple(key for path in paths for key in read_public_keys(path))
+    keys: list[PublicKey] = []
+    for path in paths:
+        keys += read_public_keys(path)
+    return tuple(keys)
 
 
 def read_witnesses(paths: Iterable[Path]) -> "tuple[WitnessKey, ...]":

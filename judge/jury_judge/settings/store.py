@@ -35,19 +35,14 @@ def load_settings(environ: Mapping[str, str], *, store_url: str | None = None) -
         url = DEFAULT_STORE_URL
     if url.startswith("sqlite:") and set(url) & {"?", "#"}:
         raise SettingError(f"{place}: a store's path has no options; write %3F for ? and %23 for #")
-    if not _is_store(url):
-        raise SettingError(f"{place}: not a store's URL; write {_FORMS}")
-    return Settings(url, parse_hosts(environ.get(ARTIFACT_HOSTS, "")))
-
-
-def _is_store(url: str) -> bool:
     try:
         parts = urlsplit(url)
     except ValueError:
-        return False
-    if url != visible(url):
-        return False
-    return parts.scheme in _SCHEMES and "://" in url and len(parts.path.strip("/")) > 0
+        parts = urlsplit("")
+    is_store = parts.scheme in _SCHEMES and "://" in url and bool(parts.path.strip("/"))
+    if not is_store or url != visible(url):
+        raise SettingError(f"{place}: not a store's URL; write {_FORMS}")
+    return Settings(url, parse_hosts(environ.get(ARTIFACT_HOSTS, "")))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,10 +4,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jury_actors.observation.tallies import DRIFT_AGE, DRIFT_E, DRIFT_FOUND, MetricTotals, Tallies
-from jury_analysis.wording import Reason
 from jury_debate.calibrated import judged_by
 from jury_events.codec import decode_drift
 from jury_events.drift_events import DriftDecision, DriftOpened
@@ -23,7 +22,9 @@ from jury_judge.settings.fields import age_seconds
 from jury_replay.drift_checks import intact_drift
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
-from jury_views.drift_view import standing_words
+
+if TYPE_CHECKING:
+    from jury_analysis.wording import Reason
 
 _SECOND = 1_000_000
 _DAY = 86_400
@@ -62,7 +63,7 @@ def baselines(store: EventStore, panel: str | None = None) -> Iterator[DriftFact
         yield intact_drift(store, drift_id).facts
 
 
-def panel_standing(store: EventStore, loaded: LoadedPanel, within: str | None = None) -> Reason | None:
+def panel_standing(store: EventStore, loaded: LoadedPanel, within: str | None = None) -> "Reason | None":
     """The standing of a panel that is to judge, or of the stages of a ladder; as `standing`."""
     resolved = [stage.resolved for stage in loaded.stages]
     if within is None and not store.drift_ids() and all(one.panel.final.calibration is None for one in resolved):
@@ -73,7 +74,7 @@ def panel_standing(store: EventStore, loaded: LoadedPanel, within: str | None = 
 
 def standing(
     store: EventStore, panels: Iterable[tuple[Panel, str]], within: str | None = None, now: int | None = None
-) -> Reason | None:
+) -> "Reason | None":
     """`calibrated 41 days ago; last drift check 3 days ago: none`, of the first of several panels that has either.
 
     Checks that were imported without a trusted key count for nothing: anyone may have written them.
@@ -93,7 +94,7 @@ def standing(
     return next(filter(None, found), None)
 
 
-def _standing(store: EventStore, panel: Panel, prompts: str, within: str | None, now: int) -> Reason | None:
+def _standing(store: EventStore, panel: Panel, prompts: str, within: str | None, now: int) -> "Reason | None":
     every = list(baselines(store, judged_by(panel, prompts)))
     found = [LastDriftCheck.of(facts, facts.foreign) for facts in every]
     last = max((one for one in found if one is not None), key=lambda one: one.ended_at, default=None)
@@ -104,10 +105,12 @@ def _standing(store: EventStore, panel: Panel, prompts: str, within: str | None,
         return None
     made_on = None if panel.final.calibration is None else panel.final.calibration.made_on
     at = None if made_on is None else int(datetime.fromisoformat(made_on).replace(tzinfo=UTC).timestamp()) * _SECOND
+    from jury_views.drift_view import standing_words
+
     return standing_words(None if last is None else (last.ended_at, last.decision), at, now)
 
 
-def run_standing(store: EventStore, run_id: str, within: str | None = None) -> Reason | None:
+def run_standing(store: EventStore, run_id: str, within: str | None = None) -> "Reason | None":
     """The same of the panel of a run; None also of a run that was not listed in this store. Raises as above."""
     facts = run_facts(store.read_stream(run_stream(run_id)))
     if facts is None and within is not None:
