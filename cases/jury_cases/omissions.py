@@ -1,11 +1,12 @@
 """What is not shown of cases, and what could not be read."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from jury_cases.errors import CaseFileError
 from jury_events.case import Case, Omission
+from jury_events.panel import Panel
 from jury_events.text import pluralize, shown_size, visible_line
 from jury_events.transcript import Attachment, Event, Item, NotShown, ToolCall, ToolResult, Transcript
 
@@ -33,13 +34,13 @@ class OmissionReport:
     """Counts parts not shown to any juror, and pictures not shown to some.
 
     Args:
-        images_seen: whether any juror sees pictures.
-        blind: the jurors that do not, if others do.
+        panel: of these jurors.
     """
 
-    def __init__(self, *, images_seen: bool, blind: Collection[str] = ()) -> None:
-        self._images_seen = images_seen
-        self._blind = tuple(blind)
+    def __init__(self, panel: Panel) -> None:
+        places = panel.seats_and_judge
+        self._blind = [getattr(place, "juror_id", "the final judge") for place in places if not place.images]
+        self._images_seen = len(self._blind) < len(places)
         self._pictures = 0
         self._kinds: dict[str, OmissionCount] = {}
         self.cases = 0
@@ -84,7 +85,7 @@ class OmissionReport:
         """The counts as JSON data; `size` is null unless all sizes are known."""
         return {
             "cases": self.with_omissions,
-            "pictures_not_shown_to": list(self._blind) if self.blind_line() else [],
+            "pictures_not_shown_to": self._blind if self.blind_line() else [],
             "kinds": [
                 {"what": what, "cases": one.cases, "count": one.times, "size": one.size if one.whole else None}
                 for what, one in self.kinds.items()

@@ -1,6 +1,7 @@
 """`jury run` and `jury resume`: judge the cases of files, or what a store lists; here, or in a process of its own."""
 
 import asyncio
+import logging
 import os
 import sys
 from collections.abc import Mapping
@@ -23,9 +24,10 @@ from jury_cli.options import (
     settings_of_file,
     standard_input,
 )
-from jury_cli.streams import check_stdout, note, write_event
+from jury_cli.streams import LOG, check_stdout, note
 from jury_cli.terminal import ProgressDisplay
 from jury_events.text import pluralize
+from jury_judge.log_lines import log_line
 
 if TYPE_CHECKING:
     from jury_cli.results import Results
@@ -116,9 +118,8 @@ def command(
     if list_only + detach + dry_run > 1:
         raise click.UsageError("--detach, --list-only and --dry-run exclude each other")
     settings = RunSettings.of(**asked(given))
-    settings.check_files()
     loaded = panel_of_run(settings)
-    settings.check_conditions(loaded.panel.scale)
+    settings.check(loaded.panel.scale)
     cases = cases_of(settings, paths, artifact_hosts(), stdin=standard_input(paths), scale=loaded.panel.scale)
     close_with_command(cases)
     planned = RunPlan(cases, settings, loaded=loaded)
@@ -249,7 +250,9 @@ def judge_run(
         checked = executor.checked
         executor.set_up(display, metrics.totals)
         _note_run(executor, verbose=shown.verbose)
-        write_event(
+        log_line(
+            LOG,
+            logging.INFO,
             "run_started",
             f"run {run_id} begins",
             run=run_id,
@@ -276,7 +279,9 @@ def judge_run(
             note_line(line)
         note_end(interrupted=interrupted, resume_hint=resume_hint, sealed=executor.sealed)
         outcome = executor.outcome(interrupted=interrupted, lines=results.taken)
-        write_event(
+        log_line(
+            LOG,
+            logging.INFO,
             "run_ended",
             f"run {run_id} ended: {outcome.now} judged now, {outcome.before} before",
             run=run_id,

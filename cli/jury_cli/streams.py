@@ -75,7 +75,7 @@ FORMATS = ("text", "json")
 
 _MAX_LINE = 4000
 
-_log = logging.getLogger("jury_cli")
+LOG = logging.getLogger("jury_cli")
 
 
 @contextmanager
@@ -120,21 +120,8 @@ def note(
     if not has_lines():
         print(visible_line(known_scrubber().text(text), _MAX_LINE), file=sys.stderr, flush=True)
         return
-    write_event(event, (brief or text).removeprefix("jury: "), level, run=run, debate=debate, exc_info=exc_info, **more)
-
-
-def write_event(
-    event: str,
-    message: str,
-    level: int = logging.INFO,
-    *,
-    run: str | None = None,
-    debate: str | None = None,
-    exc_info: BaseException | None = None,
-    **more: Any,
-) -> None:
-    """Write one line to stderr if lines are JSON; nothing is written as text."""
-    log_line(_log, level, event, message, run=run, debate=debate, exc_info=exc_info, **more)
+    said = (brief or text).removeprefix("jury: ")
+    log_line(LOG, level, event, said, run=run, debate=debate, exc_info=exc_info, **more)
 
 
 def _variable(name: str, known: tuple[str, ...], default: str) -> str:

@@ -87,7 +87,7 @@ class Overrides(SettingsModel):
     @property
     def change_nothing(self) -> bool:
         """Whether none is given."""
-        return all(getattr(self, name) in {None, ()} for name in Overrides.model_fields)
+        return not self.model_dump(include=set(Overrides.model_fields), exclude_defaults=True)
 
 
 NO_OVERRIDES = Overrides()

@@ -16,7 +16,7 @@ from jury_events.transcript import Item, Message
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.case_fit import CaseFit, Rehearsal
-from jury_judge.runs.preflight import omission_report, sees_images
+from jury_judge.runs.preflight import sees_images
 from jury_providers.provider import estimated_tokens
 from jury_views.case_view import marker_in, plain_prompt
 
@@ -83,7 +83,7 @@ class CasePreview:
         self._marked = marked
         self._policy = loaded.redaction.policy(files.policy)
         self._verdicts: Counter[str] = Counter()
-        self.omissions = omission_report(loaded.panel)
+        self.omissions = OmissionReport(loaded.panel)
         """How many cases were read, and what no juror is shown of them."""
         self.fields: Counter[str] = Counter()
         """The fields of the cases, and how many cases have each."""
@@ -273,7 +273,7 @@ class CaseSummary:
         """Read the cases once; yields the id of each after it was counted."""
         for case, name in self._files.read_with_formats(lambda _case: False):
             if name not in self.formats:
-                self.formats[name] = FormatSummary(omission_report(self._panel))
+                self.formats[name] = FormatSummary(OmissionReport(self._panel))
             self.formats[name].add(case)
             self.fit.add(case)
             yield case.case_id

@@ -29,7 +29,6 @@ from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, prefli
 from jury_judge.runs.run import NoListener, ProgressListener, RunProgress
 from jury_judge.runs.run_watch import RunOutcome, stop_cause
 from jury_judge.runs.supervision import RunSupervision
-from jury_judge.settings.jury import Budget
 from jury_judge.stores.drift_checks import panel_standing
 from jury_judge.stores.open_batches import waiting_line
 from jury_judge.stores.stores import Say, lock_run, open_or_create, open_writer
@@ -224,13 +223,22 @@ class RunExecutor:
             self.writer.close()  # the writer is an actor's process
         is_new = self.checked.stored.row is None
         bounds = ceiling(self.store, run.run_id, self.prices, self.today, settings.bounds, is_new=is_new)
+        asked = settings.model_copy(
+            update={
+                "in_process": in_process,
+                "ray": not in_process,
+                "prices": self.prices,
+                "spent": bounds.spent,
+                "lease_of": bounds.run,
+            }
+        )
         self._actors = announced_actors(
             planned.loaded,
             self.url,
             self.say,
             environ=planned.environ,
-            runtime=settings.model_copy(update={"in_process": in_process, "ray": not in_process}),
-            budget=Budget.under(bounds, self.prices),
+            runtime=asked,
+            budget=asked,
             writing=Writing(name=run.run_id, lock_wait=LOCK_SECONDS, patience=settings.store_patience, sealing=sealing),
             observation=Observation(say=self.say, metrics=metrics, otel=settings.otel),
         )

@@ -30,7 +30,7 @@ from jury_judge.runs.preflight import preflight
 from jury_judge.runs.run import Run, RunProgress
 from jury_judge.runs.shared_context import SharedContext
 from jury_judge.runs.supervision import RunSupervision
-from jury_judge.settings.jury import Budget, RuntimeSettings
+from jury_judge.settings.jury import RuntimeSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.stores.drift_checks import panel_standing
@@ -191,7 +191,7 @@ class _Session:
             self._say,
             environ=environ,
             runtime=RuntimeSettings(in_process=True, simulate=settings.simulate),
-            budget=Budget.under(bounds, prices),
+            budget=settings.model_copy(update={"prices": prices, "spent": bounds.spent, "lease_of": bounds.run}),
             writing=Writing(name=self._run_id, lock_wait=LOCK_SECONDS, patience=settings.store_patience),
             observation=Observation(say=self._say, otel=settings.otel),
         )

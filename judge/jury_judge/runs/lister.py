@@ -191,9 +191,11 @@ class CaseLister:
         if not jobs:
             return []
         for _ in range(_ATTEMPTS):
-            streams = {debate_stream(job.debate_id): job for job in jobs}
-            there = self.store.heads(list(streams))
-            opened = {job.debate_id: self._opened(job) for stream, job in streams.items() if stream not in there}
+            there = self.store.heads([debate_stream(job.debate_id) for job in jobs])
+            opened: dict[str, DebateHistory] = {}
+            for job in jobs:
+                if debate_stream(job.debate_id) not in there:
+                    opened[job.debate_id] = self._opened(job)
             with self.run.listing:
                 if not opened or self._store_page(list(opened.values()), later=later):
                     return [job._replace(known=opened.get(job.debate_id)) for job in jobs]

@@ -200,7 +200,7 @@ def preflight(
         until = time.monotonic() + (seconds if there is None else min(seconds, RESUMED_SECONDS))
     index = RecordedDebates(run, there)
     report = PreflightReport(
-        omissions=omission_report(run.resolved.panel),
+        omissions=OmissionReport(run.resolved.panel),
         fit=CaseFit(run.resolved, endpoints, run.operator_policy),
         families=OwnFamilies(run.resolved.panel),
         stored=stored,
@@ -252,13 +252,6 @@ def _stored(run: Run, store: EventStore) -> StoredRun:
 def sees_images(panel: Panel) -> bool:
     """Whether a juror or the final judge is sent pictures."""
     return any(place.images for place in panel.seats_and_judge)
-
-
-def omission_report(panel: Panel) -> OmissionReport:
-    """An empty report of what the jurors of a panel are not shown."""
-    places = panel.seats_and_judge
-    blind = [getattr(place, "juror_id", "the final judge") for place in places if not place.images]
-    return OmissionReport(images_seen=len(blind) < len(places), blind=blind)
 
 
 def is_over(

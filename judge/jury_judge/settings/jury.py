@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import partial
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
@@ -90,11 +90,6 @@ class Budget(SettingsModel):
     def bounds(self) -> RunBudget:
         """The bounds alone, as they are recorded."""
         return RunBudget(max_calls=self.max_calls, max_cost=self.max_cost)
-
-    @classmethod
-    def under(cls, ceiling: Ceiling, prices: Prices) -> Self:
-        """The budget of a run that goes on under these bounds."""
-        return cls.of(**dict(ceiling.bounds), prices=prices, spent=ceiling.spent, lease_of=ceiling.run)
 
     @property
     def ceiling(self) -> Ceiling:

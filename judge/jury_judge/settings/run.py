@@ -92,7 +92,7 @@ class ReportSettings(SettingsModel):
     def model_post_init(self, context: Any) -> None:
         """Refuse settings that do not go together, or cannot be read."""
         super().model_post_init(context)
-        _ = self._parsed(None)  # whether a name is a label is known when the panel is: `check_conditions`
+        _ = self._parsed(None)  # whether a name is a label is known when the panel is: `check`
         if self.junit and self.markdown and self.junit.resolve() == self.markdown.resolve():
             raise SettingsRefused("{junit} and {markdown} name the same file")
 
@@ -101,12 +101,20 @@ class ReportSettings(SettingsModel):
         """All conditions, each once."""
         return self._parsed(None)
 
-    def check_conditions(self, scale: VerdictScale | None) -> None:
-        """Check that each condition names what is counted.
+    def check(self, scale: VerdictScale | None) -> None:
+        """Check, before anything is judged, that the reports may be written and each condition names what is counted.
 
         Args:
             scale: the panel's own; None: it judges in the three verdicts.
         """
+        if self.junit is not None:
+            from jury_views.junit import JUNIT_BEGINS  # noqa: PLC0415  (most runs write no report)
+
+            check_report_path(self.junit, JUNIT_BEGINS)
+        if self.markdown is not None:
+            from jury_views.markdown import MARKDOWN_BEGINS  # noqa: PLC0415  (likewise)
+
+            check_report_path(self.markdown, MARKDOWN_BEGINS)
         labels = () if scale is None else scale.ids
         _ = self._parsed(labels)
         known = (*Verdict, *labels)
@@ -131,17 +139,6 @@ class ReportSettings(SettingsModel):
     def reports(self) -> bool:
         """Whether any file is to be written."""
         return self.junit is not None or self.markdown is not None
-
-    def check_files(self) -> None:
-        """Check, before anything is judged, that the files may be written."""
-        if self.junit is not None:
-            from jury_views.junit import JUNIT_BEGINS  # noqa: PLC0415  (most runs write no report)
-
-            check_report_path(self.junit, JUNIT_BEGINS)
-        if self.markdown is not None:
-            from jury_views.markdown import MARKDOWN_BEGINS  # noqa: PLC0415  (likewise)
-
-            check_report_path(self.markdown, MARKDOWN_BEGINS)
 
 
 def _of(scale: VerdictScale | None) -> str:

@@ -65,11 +65,10 @@ def baselines(store: EventStore, panel: str | None = None) -> Iterator[DriftFact
 
 def panel_standing(store: EventStore, loaded: LoadedPanel, within: str | None = None) -> "Reason | None":
     """The standing of a panel that is to judge, or of the stages of a ladder; as `standing`."""
-    resolved = [stage.resolved for stage in loaded.stages]
-    if within is None and not store.drift_ids() and all(one.panel.final.calibration is None for one in resolved):
+    calibrations = [panel.final.calibration for panel in loaded.panels]
+    if within is None and not store.drift_ids() and not any(calibrations):
         return None
-    panels = [(one.panel, one.custom) for one in resolved]
-    return standing(store, panels, within)
+    return standing(store, [(one.panel, one.resolved.custom) for one in loaded.stages], within)
 
 
 def standing(

@@ -23,10 +23,9 @@ from jury_views.debate_fold import (
     quotations,
     role_of,
 )
-from jury_views.debate_labels import LABELS
+from jury_views.debate_labels import EVIDENCE_LABELS, LABELS, EvidenceLabels
 from jury_views.debate_results import evidence_of
 from jury_views.page import Page, TextSpan, verdict_text
-from jury_views.run_quotations import EVIDENCE_LABELS, EvidenceLabels
 
 _RESULTS = {
     "verified": ("✓", "green"),

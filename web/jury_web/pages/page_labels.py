@@ -4,8 +4,7 @@ from typing import get_args
 
 from jury_events.panel import Language
 from jury_events.verdict import REVIEW
-from jury_views.debate_labels import DebateLabels
-from jury_views.run_quotations import EvidenceLabels
+from jury_views.debate_labels import DebateLabels, EvidenceLabels
 from jury_views.statistics_words import StatisticsLabels
 from jury_views.terms import TranslatedLabels, Translation
 from jury_web.pages.debate_labels import (
