@@ -37,7 +37,6 @@ from jury_providers.registry import check_models
 from jury_store.errors import StoreError, StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store, parse_store_url
-from jury_views.debate_results import collaborative_result
 from jury_views.reasons import failed_calls
 
 if TYPE_CHECKING:
@@ -325,6 +324,7 @@ class RunExecutor:
     def result(self, debate_id: str) -> dict[str, Any] | None:
         """The result of a debate as data; None where it was not opened."""
         from jury_replay.intact import intact_history
+        from jury_views.debate_results import collaborative_result
 
         if not self.store.heads([debate_stream(debate_id)]):
             return None
