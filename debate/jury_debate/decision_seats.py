@@ -118,21 +118,8 @@ NO_OUTPUT = 16
 """The tokens that limits reserve for the answer of a decision model, which writes none: the fewest of a call."""
 
 
-def asked_questions(model: str, written: int | None, deciding: Collection[str]) -> int | None:
-    """The version of the questions that a seat is asked; None: its model answers in words.
-
-    Args:
-        model: `provider/model`.
-        written: as the panel says.
-        deciding: further providers whose protocol is one of decision models.
-    """
-    if written is not None or not decides(model, deciding):
-        return written
-    return QUESTIONS_VERSION
-
-
 def decides(model: str, deciding: Collection[str] = ()) -> bool:
-    """Whether a model is reached by a protocol of decision models."""
+    """Whether a model (`provider/model`) is reached by a protocol of decision models, as those of `deciding` are."""
     return model.partition("/")[0] in {*DECISION_PROTOCOLS, *deciding}
 
 
@@ -140,7 +127,7 @@ def check_decision_seats(panel: Panel, deciding: Collection[str] = ()) -> None:
     """Refuse what decision models cannot do: they give probabilities, and neither reasons nor points.
 
     Args:
-        deciding: as in `asked_questions`.
+        deciding: further providers whose protocol is one of decision models.
     """
     judge, asked = panel.final.judge, False
     for model in () if judge is None else (judge.model, *judge.fallbacks):

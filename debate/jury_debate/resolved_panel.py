@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from jury_debate.assignment import seat_letter
 from jury_debate.calibrated import mismatch, prompts_digest, prompts_mismatch
-from jury_debate.decision_seats import NO_OUTPUT, asked_questions, check_decision_seats
+from jury_debate.decision_seats import NO_OUTPUT, QUESTIONS_VERSION, check_decision_seats, decides
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import DiscussionSpec, JudgeSpec, PanelSpec, SeatSpec, first_problem
 from jury_debate.presets import preset
@@ -22,10 +22,11 @@ from jury_debate.prompts_1.prompts import Prompts
 from jury_debate.prompts_registry import PROMPTS, PROMPTS_VERSION, load_prompts
 from jury_debate.reading.token_estimate import answer_tokens
 from jury_debate.rules_registry import newest_rules
-from jury_debate.scale_spec import check_scale, resolve_scale
+from jury_debate.scale_spec import resolve_scale
 from jury_events.calibration import Calibration
 from jury_events.nearest import did_you_mean
 from jury_events.panel import (
+    Bands,
     CallSettings,
     DiscussionRules,
     FinalJudge,
@@ -134,7 +135,8 @@ def resolve(
         raise PanelError(f"answers.unsupported: {answers.unsupported} needs evidence; write evidence: asked")
     if answers.unsupported == "halve" and method == "median":
         raise PanelError("answers.unsupported: a median has no half votes; write count or abstain")
-    check_scale(panel)
+    if panel.scale is not None and panel.final.bands != Bands():
+        raise PanelError("final.bands: no effect under a scale of its own, whose labels decide; leave bands out")
     check_decision_seats(panel, deciding)
     if panel.own_family == "leave-out" and calibration is not None:
         raise PanelError(
@@ -172,7 +174,7 @@ def _seats(
     taken: set[str] = set()
     for index, seat in enumerate(seats):
         key = seat.role or keys[index % len(keys)]
-        role = prompts.role(key)
+        role = prompts.texts.roles.get(key)
         if role is None and key != SCALE_ROLE and not seat.role_focus:
             raise PanelError(
                 f"seats.{index}.role: {key!r} is no known role{did_you_mean(key, ROLE_KEYS)}; "
@@ -194,7 +196,9 @@ def _seats(
         if called.effort is not None:
             shown = f"{shown}, {called.effort}"
         default_name = prompts.role_name(letter=letter, role=role.role if role else key, model=shown)
-        questions = asked_questions(model, seat.questions, deciding)
+        questions = seat.questions
+        if questions is None and decides(model, deciding):
+            questions = QUESTIONS_VERSION
         if questions is not None:
             images, called = bool(seat.images), called.changed(max_output_tokens=NO_OUTPUT)
         built.append(
@@ -256,25 +260,23 @@ def _discussion(spec: DiscussionSpec, rules: dict[str, Any], ids: tuple[str, ...
 def _final(spec: PanelSpec, rules: dict[str, Any], seats: tuple[Seat, ...], own_servers: Collection[str]) -> FinalRules:
     method = spec.final.method or rules["method"]
     quorum = spec.final.quorum if spec.final.quorum is not None else len(seats) // 2 + 1
+    judge = None
+    if method == "final_judge":
+        written = spec.final.judge
+        if written is None:
+            simulated = all(seat.model.startswith("simulated/") for seat in seats)
+            written = JudgeSpec(model="simulated/judge" if simulated else "google/gemini-2.5-pro")
+        model, fallbacks, images, settings = _called(written, spec.settings, own_servers)
+        judge = FinalJudge(model=model, fallbacks=fallbacks, images=images, settings=settings, window=written.window)
     return FinalRules.model_validate(
         {
             "method": method,
             "bands": spec.final.bands,
             "quorum": quorum,
-            "judge": _judge(spec.final.judge, seats, spec.settings, own_servers) if method == "final_judge" else None,
+            "judge": judge,
             "calibration": spec.final.calibration,
         }
     )
-
-
-def _judge(
-    written: JudgeSpec | None, seats: tuple[Seat, ...], settings: CallSettings, own_servers: Collection[str]
-) -> FinalJudge:
-    if written is None:
-        simulated = all(seat.model.startswith("simulated/") for seat in seats)
-        written = JudgeSpec(model="simulated/judge" if simulated else "google/gemini-2.5-pro")
-    model, fallbacks, images, called = _called(written, settings, own_servers)
-    return FinalJudge(model=model, fallbacks=fallbacks, images=images, settings=called, window=written.window)
 
 
 def full_model_name(name: str) -> str:
@@ -296,15 +298,16 @@ def reads_images(model: str, own_servers: Collection[str] = ()) -> bool:
     """
     if model.partition("/")[0] in own_servers:
         return False
-    known = _image_models()
-    return known["reading"].match(model) is not None and known["text_only"].match(model) is None
+    reading, text_only = _image_models()
+    return reading.match(model) is not None and text_only.match(model) is None
 
 
 @cache
-def _image_models() -> dict[str, re.Pattern[str]]:
+def _image_models() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """What matches the names of models that read pictures, and of those that do not though their names look so."""
     written = tomllib.loads((files("jury_debate") / "image_models.toml").read_text(encoding="utf-8"))
-    return {kind: re.compile("|".join(map(translate, patterns))) for kind, patterns in written.items()}
+    reading, text_only = written["reading"], written["text_only"]
+    return re.compile("|".join(map(translate, reading))), re.compile("|".join(map(translate, text_only)))
 
 
 def check_stop(panel: Panel) -> None:

@@ -209,7 +209,8 @@ def resolve_scale(
     question = named.task if named is not None else None
     if task is not None:
         question = task.in_language(language, "task")
-    own = None if _equal(shown, known.scale) else shown
+    documents = (shown.labels, shown.in_doubt) == (known.scale.labels, known.scale.in_doubt)
+    own = None if documents else shown
     points = named.rubric if named is not None else None
     if rubric is not None and criteria is not None:
         raise PanelError("rubric, criteria: write one of them")
@@ -220,12 +221,6 @@ def resolve_scale(
     if points is None:
         points = STANDARD_RUBRIC if own is None else NO_CRITERIA
     return ResolvedScale(own, None if question == known.task else question, points)
-
-
-def check_scale(panel: Panel) -> None:
-    """Refuse what no debate of the panel could be judged by."""
-    if panel.scale is not None and panel.final.bands != Bands():
-        raise PanelError("final.bands: no effect under a scale of its own, whose labels decide; leave bands out")
 
 
 def resolve_rubric(written: str | dict[str, float]) -> Rubric:
@@ -288,10 +283,6 @@ def _known_name(name: str | None) -> str:
     return name
 
 
-def _equal(one: VerdictScale, other: VerdictScale) -> bool:
-    return (one.labels, one.in_doubt) == (other.labels, other.in_doubt)
-
-
 def _scale(written: ScaleSpec, language: Language) -> VerdictScale:
     labels = _written_labels(written, language) if written.labels is not None else _levels(written, language)
     return _built(
@@ -320,8 +311,8 @@ def _levels(written: ScaleSpec, language: Language) -> tuple[ScaleLabel, ...]:
     for word in meanings:
         if word not in words:
             raise PanelError(f"scale.meanings: {word} is none of the levels 1 to {written.levels}")
-    passes = written.pass_from or _from(Bands().pass_from, written.levels)
-    reviewed = written.review_from or min(passes, _from(Bands().review_from, written.levels))
+    passes = written.pass_from or _from(Bands().safe_pass, written.levels)
+    reviewed = written.review_from or min(passes, _from(Bands().needs_review, written.levels))
     if not 1 <= reviewed <= passes <= written.levels:
         raise PanelError(
             f"scale.pass_from, scale.review_from: must be levels from 1 to {written.levels}, "

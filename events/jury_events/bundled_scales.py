@@ -3,7 +3,7 @@
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jury_events.panel import Language, Panel
 from jury_events.rubric import NO_CRITERIA, Dimension, Rubric
@@ -36,21 +36,17 @@ def bundled_scale(name: str, language: Language) -> BundledScale:
         ScaleLabel(id=one["id"], outcome=one["outcome"], meaning=one["meaning"][language]) for one in data["labels"]
     )
     scale = VerdictScale(name=name, labels=labels, in_doubt=data.get("in_doubt"))
-    return BundledScale(scale, data["task"][language], _rubric(data.get("criteria"), language))
-
-
-def _rubric(written: Any, language: Language) -> Rubric | None:
-    if written is None:
-        return None
-    if written == NO_CRITERIA.name:
-        return NO_CRITERIA
-    dimensions = tuple(
-        Dimension(
-            name=one["id"], maximum=one["maximum"], meaning=one["meaning"][language], critical=one.get("critical")
+    criteria = data.get("criteria")
+    rubric = NO_CRITERIA if criteria == NO_CRITERIA.name else None
+    if isinstance(criteria, list):
+        dimensions = tuple(
+            Dimension(
+                name=one["id"], maximum=one["maximum"], meaning=one["meaning"][language], critical=one.get("critical")
+            )
+            for one in criteria
         )
-        for one in written
-    )
-    return Rubric(name=OWN_CRITERIA, dimensions=dimensions)
+        rubric = Rubric(name=OWN_CRITERIA, dimensions=dimensions)
+    return BundledScale(scale, data["task"][language], rubric)
 
 
 def scale_of(panel: Panel) -> VerdictScale:

@@ -147,24 +147,24 @@ AnyEvent = DebateEvent | ExchangeRecorded | LocalEvent | ReviewEvent | BatchEven
 _adapter: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="type")])
 
 
-def _type(event: type[AnyEvent]) -> str:
-    name: str = event.model_fields["type"].default
-    return name
-
-
-SCHEMAS: dict[str, int] = {_type(event): event.schema_version for event in AnyEvent.__args__}
+SCHEMAS: dict[str, int] = {}
 """The current schema number of each event type."""
 
-STREAMS: dict[str, str] = {
-    **{_type(event): DEBATE_PREFIX for event in DebateEvent.__args__},
-    _type(ExchangeRecorded): CALLS_PREFIX,
-    **{_type(event): LOCAL_PREFIX for event in LocalEvent.__args__},
-    **{_type(event): REVIEW_PREFIX for event in ReviewEvent.__args__},
-    **{_type(event): BATCHES_PREFIX for event in BatchEvent.__args__},
-    **{_type(event): RUN_PREFIX for event in RunEvent.__args__},
-    **{_type(event): DRIFT_PREFIX for event in DriftEvent.__args__},
-}
+STREAMS: dict[str, str] = {}
 """The prefix of the streams that an event type belongs to."""
+
+for _kinds, _prefix in (
+    (DebateEvent.__args__, DEBATE_PREFIX),
+    ((ExchangeRecorded,), CALLS_PREFIX),
+    (LocalEvent.__args__, LOCAL_PREFIX),
+    (ReviewEvent.__args__, REVIEW_PREFIX),
+    (BatchEvent.__args__, BATCHES_PREFIX),
+    (RunEvent.__args__, RUN_PREFIX),
+    (DriftEvent.__args__, DRIFT_PREFIX),
+):
+    for _kind in _kinds:
+        _name = _kind.model_fields["type"].default
+        SCHEMAS[_name], STREAMS[_name] = _kind.schema_version, _prefix
 
 
 def encode(event: AnyEvent, *, recorded_at: int, parts: tuple[Part, ...] = ()) -> NewEvent:

@@ -8,7 +8,7 @@ needed, so that `import jury_judge` is fast (PEP 562).
 import ast
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -20,9 +20,7 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
     module = sys.modules[package]
     module.__class__ = _Interface
 
-    @cache
-    def interface() -> tuple[dict[str, str], list[str]]:
-        return _stub(Path(str(module.__file__)).with_suffix(".pyi"), package)
+    interface = partial(_stub, Path(str(module.__file__)).with_suffix(".pyi"), package)
 
     def get(name: str) -> Any:
         if name == "__all__":
@@ -52,6 +50,7 @@ class _Interface(ModuleType):
         return import_module, (self.__name__,)  # as a plain module: by its name
 
 
+@cache
 def _stub(path: Path, package: str) -> tuple[dict[str, str], list[str]]:
     """The module of each name, and the names of `__all__`, or all of them where the stub has none."""
     modules: dict[str, str] = {}
@@ -59,7 +58,8 @@ def _stub(path: Path, package: str) -> tuple[dict[str, str], list[str]]:
     for statement in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(statement, ast.ImportFrom):
             of = f"{package}.{statement.module}" if statement.level else str(statement.module)
-            modules |= {alias.name: of for alias in statement.names}
+            for alias in statement.names:
+                modules[alias.name] = of
         elif isinstance(statement, ast.Assign):
             public = ast.literal_eval(statement.value)
     return modules, public if public is not None else sorted(modules)

@@ -69,10 +69,12 @@ class Rubric(Value):
     def _adds_up(self) -> Self:
         if self.of_rank and (len(self.dimensions) > 1 or self.dimensions[0].critical):
             raise ValueError("of_rank: it has one dimension, which is not critical")
-        names = [dimension.name for dimension in self.dimensions]
-        if len(set(names)) != len(names):
-            raise ValueError(f"dimensions: names must be unique, got {', '.join(names)}")
-        total = exact_sum(tuple([dimension.maximum for dimension in self.dimensions]))
+        maxima: dict[str, float] = {}
+        for one in self.dimensions:
+            if one.name in maxima:
+                raise ValueError(f"dimensions: names must be unique, and {one.name} is there twice")
+            maxima[one.name] = one.maximum
+        total = exact_sum(tuple(maxima.values()))
         if total != 100:  # noqa: PLR2004  (a score is of 100)
             raise ValueError(f"dimensions: the maxima must add up to 100, not {total:g}")
         return self

@@ -55,12 +55,7 @@ class RunBudget(Value):
     @property
     def bounded(self) -> bool:
         """Whether anything is bounded."""
-        return self.max_calls is not None or self.bounds_cost
-
-    @property
-    def bounds_cost(self) -> bool:
-        """Whether dollars are bounded."""
-        return self.max_cost is not None
+        return self.max_calls is not None or self.max_cost is not None
 
     @property
     def words(self) -> str:

@@ -10,6 +10,8 @@ def refuse_yes_or_no(annotation: Any, written: Any) -> Any:
     Raises:
         ValueError: one does.
     """
+    if not isinstance(written, bool | dict | list | tuple):
+        return written
     forms = list(_forms(annotation))
     if isinstance(written, bool) and not {int, float}.isdisjoint(forms) and bool not in forms:
         raise ValueError(f"a number is needed, and YAML reads this word as {str(written).lower()}")

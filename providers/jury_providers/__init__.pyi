@@ -30,7 +30,7 @@ from jury_providers.catalogue import model_lengths as model_lengths
 from jury_providers.catalogue import refused_settings as refused_settings
 from jury_providers.catalogue import retirement_warnings as retirement_warnings
 from jury_providers.catalogue import retirements as retirements
-from jury_providers.catalogue import smallest_window as smallest_window
+from jury_providers.catalogue import with_windows as with_windows
 from jury_providers.clouds import CLOUDS as CLOUDS
 from jury_providers.endpoints import PROTOCOL_DEFAULTS as PROTOCOL_DEFAULTS
 from jury_providers.endpoints import ApiProtocol as ApiProtocol

@@ -105,9 +105,9 @@ def retirement_warnings(models: Iterable[str], today: date) -> list[str]:
     for model in models:
         listed = model.replace("openai-responses/", "openai/", 1)
         provider = listed.partition("/")[0]
-        for name, retirement in retirements().items():
+        for name, retirement in _data()["shutdown"].items():
             if name.startswith(f"{provider}/") and not is_other_model(name, listed):
-                lines.append(_warning(model, retirement, today))
+                lines.append(_warning(model, Retirement(**retirement), today))
                 break
     return lines
 
@@ -284,11 +284,6 @@ def known_window(model: str, endpoints: Endpoints) -> int | None:
     return model_lengths(name).window if known else None
 
 
-def smallest_window(place: Seat | FinalJudge, endpoints: Endpoints) -> int | None:
-    """The smallest known window of a seat's models; None where none is known."""
-    return min(filter(None, map(known_window, (place.model, *place.fallbacks), repeat(endpoints))), default=None)
-
-
 def with_windows(panel: Panel, endpoints: Endpoints) -> Panel:
     """The panel whose seats and final judge name the smallest known window of their models, where they name none.
 
@@ -304,5 +299,7 @@ def with_windows(panel: Panel, endpoints: Endpoints) -> Panel:
 
 
 def _windowed(place: _Place, endpoints: Endpoints) -> _Place:
-    window = smallest_window(place, endpoints) if place.window is None else None
-    return place if window is None else place.model_copy(update={"window": window})
+    if place.window is not None:
+        return place
+    known = filter(None, map(known_window, (place.model, *place.fallbacks), repeat(endpoints)))
+    return place.model_copy(update={"window": min(known, default=None)})

@@ -63,17 +63,13 @@ def _data() -> Mapping[str, Any]:
 @cache
 def profiles() -> Mapping[str, Profile]:
     """The known providers and servers, by name."""
-    said = {"base_url", "key_env", "source", "day"}
-    return {
-        name: Profile(
-            entry["base_url"],
-            entry.get("key_env"),
-            {field: value for field, value in entry.items() if field not in said},
-            entry["source"],
-            entry["day"],
-        )
-        for name, entry in _data()["profile"].items()
-    }
+    found: dict[str, Profile] = {}
+    for name, entry in _data()["profile"].items():
+        fields = dict(entry)
+        base_url, key_env = fields.pop("base_url"), fields.pop("key_env", None)
+        source, day = fields.pop("source"), fields.pop("day")
+        found[name] = Profile(base_url, key_env, fields, source, day)
+    return found
 
 
 @cache

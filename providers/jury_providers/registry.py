@@ -125,14 +125,17 @@ def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Map
                 f"{', '.join(known_providers(endpoints))}; one of your own is written under providers in the panel "
                 "file (--panel)"
             )
-        _check_settings(panel, place, model, settings, endpoints)
+        endpoint = endpoint_of(name, endpoints)
+        protocol = protocol_of(name, endpoint)
+        if protocol is not None and endpoint.base_url is None:  # a server of its own takes what it likes
+            _check_settings(panel, place, model, settings, protocol)
         window = window or known_window(model, endpoints)  # noqa: PLW2901  (as the panel writes it, else as known)
         if window is not None and settings.max_output_tokens > (left := answer_tokens(window)):
             raise SettingNotTaken(
                 f"{place}: model {model!r}: max_output_tokens {settings.max_output_tokens:,} is more than the "
                 f"{left:,} of its window of {window:,} that requests leave; write max_output_tokens: {left}"
             )
-        if environ is not None and (missing := missing_at_cloud(name, endpoints, environ)):
+        if environ is not None and endpoint.cloud and (missing := _missing_at_cloud(name, endpoint, environ)):
             missing_keys.setdefault(name, f"{place}: model {model!r}: {'; '.join(missing)}")
         if environ is not None and (variables := missing_key(name, endpoints, environ)):
             remedy = f"set {' or '.join(variables)}"
@@ -156,15 +159,14 @@ def missing_key(name: str, endpoints: Endpoints, environ: Mapping[str, str]) -> 
         return ()
     connection = connection_of(name, protocol, endpoint, environ)
     if endpoint.cloud is not None:
-        return ()  # see `missing_at_cloud`
+        return ()  # see `_missing_at_cloud`
     if connection.key is not None or (connection.base_url is not None and endpoint.key_env is None):
         return ()
     return key_variables(protocol, endpoint) or PROTOCOL_DEFAULTS[protocol].keys
 
 
-def missing_at_cloud(name: str, endpoints: Endpoints, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """What a provider at a cloud lacks before a call, with the remedy; () for any other provider."""
-    endpoint = endpoint_of(name, endpoints)
+def _missing_at_cloud(name: str, endpoint: Endpoint, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """What a provider at a cloud lacks before a call, with the remedy."""
     protocol = protocol_of(name, endpoint)
     if protocol is None or endpoint.cloud is None:
         return ()
@@ -218,16 +220,11 @@ def setting_warnings(panel: Panel, endpoints: Endpoints) -> list[str]:
     return [f"{', '.join(places)}: {line}" for line, places in found.items()]
 
 
-def _check_settings(panel: Panel, place: str, model: str, settings: CallSettings, endpoints: Endpoints) -> None:
-    provider, _, name = model.partition("/")
-    endpoint = endpoint_of(provider, endpoints)
-    protocol = protocol_of(provider, endpoint)
-    if protocol is None or endpoint.base_url is not None:
-        return  # a server of its own takes what it likes
+def _check_settings(panel: Panel, place: str, model: str, settings: CallSettings, protocol: ApiProtocol) -> None:
     tools = place != _JUDGE and panel.artifacts.mode == "tools"
     if model not in {one.model for one in panel.seats_and_judge}:
         settings = settings.without_carriage()  # a fallback is called as well as its provider can
-    refused = refused_settings(protocol, name, settings, tools=tools)
+    refused = refused_settings(protocol, model.partition("/")[2], settings, tools=tools)
     if refused:
         raise SettingNotTaken(f"{place}: model {model!r}: {'; '.join(refused)}")
 

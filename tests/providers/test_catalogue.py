@@ -13,7 +13,7 @@ from jury_providers import (
     model_lengths,
     retirement_warnings,
     retirements,
-    smallest_window,
+    with_windows,
 )
 from support.debate_harness import a_panel
 from support.each_row import each_row
@@ -165,7 +165,7 @@ def test_the_smallest_window_of_a_seat_is_that_of_its_models_and_fallbacks():
         final={"method": "majority_vote"},
     )
 
-    assert [128_000, None] == [smallest_window(seat, {"own": OWN}) for seat in panel.seats]
+    assert [128_000, None] == [seat.window for seat in with_windows(panel, {"own": OWN}).seats]
 
 
 @each_row("window", [0, 3_999, 100_000_001, "8k"])

@@ -19,7 +19,6 @@ from jury_debate.prompts_1.texts import (
     MOST_FINDING_ENTRIES,
     MOST_FINDINGS,
     MOST_WANTED,
-    RoleText,
     Texts,
     ToolText,
     fill,
@@ -68,7 +67,7 @@ class Prompts:
         Args:
             own_scale: whether the panel has a scale of its own.
         """
-        if (known := self.role(role)) is not None:
+        if (known := self.texts.roles.get(role)) is not None:
             return known.role_prompt
         seats = self.texts.seats
         return fill(seats.own_role_prompt if own_scale else seats.default_role_prompt, focus=focus)
@@ -179,10 +178,6 @@ class Prompts:
         if scenarios > 1:
             blocks.append(fill(seats.scenarios, total=scenarios))
         return "\n\n".join(blocks)
-
-    def role(self, name: str) -> RoleText | None:
-        """The texts of `policy_compliance`, `security_leak_risk` or `misuse_detection`; None for any other role."""
-        return self.texts.roles.get(name)
 
     def tool(self, name: str) -> ToolText:
         """The description of the tool `name`; KeyError when there is none."""

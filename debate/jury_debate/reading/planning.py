@@ -82,8 +82,10 @@ class ReadingPlanner:
         judge = self._panel.final.judge
         if judge is not None and (modes or not self._fits(judge, None)):
             modes[None] = "cited"
+        names = (CASE, CASE_WITH_IMAGES) if self._pictures and self._panel.sees_pictures else (CASE,)
+        whole = {name: self._shown(name) for name in names}
         if not modes:
-            return PlannedCase(None, {**self._whole_pieces(), **self._reasoning_pieces(())})
+            return PlannedCase(None, whole | self._reasoning_pieces(()))
         guides: dict[str, bytes] = {}
         rooms: dict[str | None, int] = {}
         for juror_id in modes:
@@ -93,8 +95,7 @@ class ReadingPlanner:
             rooms[juror_id] = max(left - len(text), self._least_room(juror_id))
         by_windows = [juror_id for juror_id, mode in modes.items() if mode == "windows"]
         cut = {
-            name: self._cut({one: rooms[one] for one in by_windows if self._name(one) == name}, name)
-            for name in self._names()
+            name: self._cut({one: rooms[one] for one in by_windows if self._name(one) == name}, name) for name in names
         }
         seats = tuple(
             PlannedReading(
@@ -113,7 +114,7 @@ class ReadingPlanner:
             pictures=self._pictures,
             reasoning_parts=len(reasoning) or None,
         )
-        return PlannedCase(plan, {**self._pieces(cut), **reasoning, **guides})
+        return PlannedCase(plan, {**_pieces(whole, cut), **reasoning, **guides})
 
     def _mode(self, seat: Seat) -> ReadingMode | None:
         """How a seat reads; None: whole, as a decision model always does: it finds nothing in parts."""
@@ -167,9 +168,6 @@ class ReadingPlanner:
     def _name(self, juror_id: str | None) -> str:
         return CASE_WITH_IMAGES if self._place(juror_id).images and self._pictures else CASE
 
-    def _names(self) -> tuple[str, ...]:
-        return (CASE, CASE_WITH_IMAGES) if self._pictures and self._panel.sees_pictures else (CASE,)
-
     def _guide(self, name: str, most: int) -> bytes:
         return guide(self._record(name), self._outline(name), self._texts, most).encode()
 
@@ -192,9 +190,6 @@ class ReadingPlanner:
         }
         return _CutCase(windows, segments)
 
-    def _whole_pieces(self) -> dict[str, bytes]:
-        return {name: self._shown(name) for name in self._names()}
-
     def _reasoning_pieces(self, rooms: Collection[int]) -> dict[str, bytes]:
         """The reasoning, cut where a seat reads in parts: each of them has room for each seat that does."""
         content = self._reasoning
@@ -203,24 +198,25 @@ class ReadingPlanner:
         parts = pairwise((0, *cuts(ShownRecord(content, self._marker), min(rooms)), len(content)))
         return {part_name(REASONING, number): content[start:end] for number, (start, end) in enumerate(parts, start=1)}
 
-    def _pieces(self, cut: "Mapping[str, _CutCase]") -> dict[str, bytes]:
-        pieces: dict[str, bytes] = {}
-        for name, content in self._whole_pieces().items():
-            if cut[name].segments:
-                pieces |= {
-                    part_name(name, number): content[start:end]
-                    for number, (start, end) in enumerate(cut[name].segments, start=1)
-                }
-            else:
-                pieces[name] = content
-        return pieces
-
 
 class _CutCase(NamedTuple):
     """The windows of each seat in the parts of the case, and the parts."""
 
     windows: dict[str | None, tuple[tuple[int, int], ...]]
     segments: tuple[tuple[int, int], ...]
+
+
+def _pieces(whole: Mapping[str, bytes], cut: Mapping[str, _CutCase]) -> dict[str, bytes]:
+    pieces: dict[str, bytes] = {}
+    for name, content in whole.items():
+        if cut[name].segments:
+            pieces |= {
+                part_name(name, number): content[start:end]
+                for number, (start, end) in enumerate(cut[name].segments, start=1)
+            }
+        else:
+            pieces[name] = content
+    return pieces
 
 
 def part_name(name: str, number: int) -> str:

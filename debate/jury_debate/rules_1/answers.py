@@ -245,12 +245,8 @@ def number(value: Any, where: str, maximum: float) -> float:
 _THREE_VERDICTS = tuple(verdict.value for verdict in Verdict)
 
 
-def _verdict_words(scale: VerdictScale | None) -> tuple[str, ...]:
-    return _THREE_VERDICTS if scale is None else scale.ids
-
-
 def _position_of(value: Any, where: str, scale: VerdictScale | None) -> SeatPosition:
-    word, words = string(value, where), _verdict_words(scale)
+    word, words = string(value, where), _THREE_VERDICTS if scale is None else scale.ids
     if word not in words:
         refuse(RefusalReason.UNKNOWN_VERDICT, f"{where}: must be one of {', '.join(words)}")
     return SeatPosition(Verdict(word)) if scale is None else SeatPosition(scale.verdict(word), word)
@@ -450,13 +446,6 @@ def entry_schema(rubric: Rubric) -> dict[str, Any]:
 _ITEM = {"type": "integer", "minimum": 1, "maximum": MOST_ITEM}
 
 
-def _evidence_schema(rubric: Rubric) -> dict[str, Any]:
-    return {
-        "evidence": {"type": "array", "items": entry_schema(rubric), "maxItems": MOST_ENTRIES},
-        "decisive_item": {"anyOf": [_ITEM, {"type": "null"}]},
-    }
-
-
 def criterion_schema(rubric: Rubric) -> dict[str, Any]:
     """The JSON schema of the criterion that something is about."""
     null = {"type": "null"}
@@ -471,27 +460,19 @@ def answer_schema(rubric: Rubric, *, evidence: bool, scale: VerdictScale | None 
         evidence: whether quotations are asked for.
         scale: of the panel; None: the three verdicts.
     """
-    verdict = {"type": "string", "enum": list(_verdict_words(scale))}
-    score = {"score": {"type": "number", "minimum": 0, "maximum": 100}} if rubric.asked else {}
-    scenario = closed({"scenario_id": {"type": "string"}, "verdict": verdict, **score})
-    return closed(
-        {
-            "ballot": {"type": "string"},
-            "verdict": verdict,
-            **({SCORES: _scores_schema(rubric)} if rubric.asked else {}),
-            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-            "rationale": {"type": "string"},
-            "statement": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-            "scenarios": {"anyOf": [{"type": "array", "items": scenario}, {"type": "null"}]},
-            **(_evidence_schema(rubric) if evidence else {}),
-        }
-    )
-
-
-def _scores_schema(rubric: Rubric) -> dict[str, Any]:
-    return closed(
-        {
-            dimension.name: {"type": "number", "minimum": 0, "maximum": dimension.maximum}
-            for dimension in rubric.dimensions
-        }
-    )
+    verdict = {"type": "string", "enum": list(_THREE_VERDICTS if scale is None else scale.ids)}
+    fields: dict[str, Any] = {"ballot": {"type": "string"}, "verdict": verdict}
+    scenario: dict[str, Any] = {"scenario_id": {"type": "string"}, "verdict": verdict}
+    if rubric.asked:
+        fields[SCORES] = closed(
+            {one.name: {"type": "number", "minimum": 0, "maximum": one.maximum} for one in rubric.dimensions}
+        )
+        scenario["score"] = {"type": "number", "minimum": 0, "maximum": 100}
+    fields["confidence"] = {"type": "number", "minimum": 0, "maximum": 1}
+    fields["rationale"] = {"type": "string"}
+    fields["statement"] = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    fields["scenarios"] = {"anyOf": [{"type": "array", "items": closed(scenario)}, {"type": "null"}]}
+    if evidence:
+        fields["evidence"] = {"type": "array", "items": entry_schema(rubric), "maxItems": MOST_ENTRIES}
+        fields["decisive_item"] = {"anyOf": [_ITEM, {"type": "null"}]}
+    return closed(fields)

@@ -60,18 +60,6 @@ def speakers_of(panel: Panel, round_number: int) -> tuple[str, ...]:
     return tuple([one for one in speaker_order(panel.discussion.speakers, round_number) if one in speaking])
 
 
-def due_steps(state: DebateState) -> tuple[Step, ...]:
-    """The steps that can be asked now: every waiting seat in parallel, the next speaker in a sequential round."""
-    if state.phase is Phase.EVALUATING:
-        return tuple(map(state.step_of, state.waiting))
-    if state.phase is Phase.DISCUSSING:
-        waiting = state.waiting if state.panel.discussion.order == "parallel" else state.waiting[:1]
-        return tuple([Step(state.round, juror) for juror in waiting])
-    if judge_is_due(state):
-        return (FINAL,)
-    return ()
-
-
 def judge_is_due(state: DebateState) -> bool:
     """Whether the final judge has to be asked now."""
     return (
@@ -311,12 +299,18 @@ def decide(
 
 
 def pending_steps(state: DebateState, outcomes: Mapping[str, Outcome]) -> tuple[Step, ...]:
-    """See `Rules.pending_steps`."""
-    pending = tuple([step for step in due_steps(state) if step.id not in outcomes])
-    if state.phase is not Phase.EVALUATING or state.debate.asking is None:
-        return pending
-    asked = state.debate.asking.order[: group(state)]
-    return tuple(step for step in pending if step.juror_id in asked)
+    """See `Rules.pending_steps`: every waiting seat in parallel, or in its group; else the next speaker."""
+    waiting = state.waiting
+    if state.phase is Phase.EVALUATING:
+        if state.debate.asking is not None:
+            asked = state.debate.asking.order[: group(state)]
+            waiting = tuple(juror for juror in waiting if juror in asked)
+        due = tuple(map(state.step_of, waiting))
+    elif state.phase is Phase.DISCUSSING:
+        due = tuple(map(state.step_of, waiting if state.panel.discussion.order == "parallel" else waiting[:1]))
+    else:
+        due = (FINAL,) if judge_is_due(state) else ()
+    return tuple([step for step in due if step.id not in outcomes])
 
 
 def _next_round(state: DebateState, parts: PartMaker) -> RoundStarted:

@@ -32,15 +32,13 @@ _SCORES = (0.0, 50.0, 100.0)
 _SHARES_OF_POINTS = (1.0, 0.0)
 
 
-def asking_plan(panel: Panel, debate_id: str, scenarios: tuple[str, ...]) -> AskingPlan | None:
-    """How the seats of a debate are asked; None where all are asked at once.
+def asking_plan(panel: Panel, stop: StopRule, debate_id: str, scenarios: tuple[str, ...]) -> AskingPlan:
+    """How the seats of a debate are asked in groups.
 
     Args:
         scenarios: the ids of the case.
     """
-    if panel.stop is None:
-        return None
-    order = asking_order(panel.stop, debate_id)
+    order = asking_order(stop, debate_id)
     return AskingPlan(order=order, first=first_group(panel, order, scenarios))
 
 

@@ -140,7 +140,7 @@ def open_debate(
         pieces=tuple([trusted(NamedPart)(name=name, text=parts.make(text)) for name, text in pieces.items()]),
         provenance=None if known is None else parts.make(known),
         reading=texts.reading,
-        asking=asking_plan(panel, debate_id, case.scenario_ids),
+        asking=None if panel.stop is None else asking_plan(panel, panel.stop, debate_id, case.scenario_ids),
     )
 
 
@@ -271,7 +271,7 @@ class _PromptTexts:
 
     def _seat(self, index: int) -> str:
         seat = self._panel.seats[index]
-        role = self._prompts.role(seat.role)
+        role = self._prompts.texts.roles.get(seat.role)
         return self._prompts.seat(
             letter=seat_letter(index),
             seats=len(self._panel.seats),

@@ -73,12 +73,14 @@ class Budget(SettingsModel):
 
     def check_bounded(self, why: str) -> None:
         """Check that the cost is limited; `why` it has to be."""
-        if not self.bounds.bounds_cost:
+        if self.bounds.max_cost is None:
             raise SettingsRefused(f"{{max_cost}} USD is needed: {why}")
 
     def check_priced(self, models: Iterable[str], prices: Prices, on: date) -> None:
         """Check that every model has a price, where the cost is limited."""
-        unknown = [model for model in models if not prices.has_price(model, on)] if self.bounds.bounds_cost else []
+        unknown = (
+            [model for model in models if not prices.has_price(model, on)] if self.bounds.max_cost is not None else []
+        )
         if unknown:
             raise SettingsRefused(
                 f"{{max_cost}}: no price is known for {escaped(', '.join(unknown))}; give one with {{prices}} FILE or "
