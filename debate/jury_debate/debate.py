@@ -19,7 +19,7 @@ class Debate:
 
     def __init__(self, opened: DebateOpened, secret: bytes, parts: PartRegistry) -> None:
         self.rules: Rules = rules_of(opened.rules)
-        self._signs = self.rules.signs_of(secret, opened.panel)
+        self._signs = self.rules.signs_of(secret, opened.panel.marking, opened.panel.juror_ids)
         self._parts = parts
         self.state: DebateState = self.rules.evolve(DebateState(), opened)
         self._outcomes: dict[str, Outcome] = {}
@@ -78,7 +78,8 @@ class Debate:
         secret = None if forked is None else forked.secret_of(step.id)
         if secret is None:
             return self.rules.assign(self.state, step, self._signs)
-        signs = self.rules.signs_of(self._parts.content(secret.part), self.state.panel)
+        panel = self.state.panel
+        signs = self.rules.signs_of(self._parts.content(secret.part), panel.marking, panel.juror_ids)
         assignment = self.rules.assign(self.state, step, signs)
         # The pieces in which quotations are looked for are this debate's.
         own = self.rules.assign(self.state, step, self._signs).spec.evidence

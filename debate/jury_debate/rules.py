@@ -21,7 +21,7 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.judgment import ConsensusCheck, Judgment
 from jury_events.outcome import FailureReason
-from jury_events.panel import DiscussionRules, Panel
+from jury_events.panel import DiscussionRules, Marking, Panel
 from jury_events.parts import PartMaker, PartRef, PartRegistry
 from jury_events.rubric import Rubric
 from jury_events.verdict import Verdict
@@ -98,8 +98,8 @@ class Rules(Protocol):
     def pending_steps(self, state: DebateState, outcomes: Mapping[str, Outcome]) -> tuple[Step, ...]:
         """The steps that can be asked now and have no outcome yet."""
 
-    def signs_of(self, secret: bytes, panel: Panel) -> DebateSigns:
-        """The marker and the ballots of a debate with this random secret."""
+    def signs_of(self, secret: bytes, marking: Marking, jurors: tuple[str, ...]) -> DebateSigns:
+        """The marker and the ballots of a debate with this random secret, for the seats in their order."""
 
     def assign(self, state: DebateState, step: Step, signs: DebateSigns) -> Assignment:
         """How to ask a pending step, with the ballot and the marker that its seat is shown."""

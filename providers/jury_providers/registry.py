@@ -4,7 +4,7 @@ Each is imported only by a process that uses it. `recipients` says where case da
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from operator import attrgetter
@@ -238,13 +238,11 @@ class _CalledPlace(NamedTuple):
     window: int | None
 
 
-def _places(panel: Panel) -> list[_CalledPlace]:
-    places: list[_CalledPlace] = []
+def _places(panel: Panel) -> Iterator[_CalledPlace]:
     for place in panel.seats_and_judge:
         name = f"seat {place.juror_id}" if isinstance(place, Seat) else _JUDGE
-        models = (place.model, *place.fallbacks)
-        places += [_CalledPlace(name, model, place.settings, place.window) for model in models]
-    return places
+        for model in (place.model, *place.fallbacks):
+            yield _CalledPlace(name, model, place.settings, place.window)
 
 
 def _installed(name: str, endpoint: Endpoint) -> Provider:

@@ -61,14 +61,9 @@ def line_sign(secret: bytes) -> str:
     return f"{SIGN_LETTERS[first % len(SIGN_LETTERS)]}{SIGN_LETTERS[second % len(SIGN_LETTERS)]}:"
 
 
-def signs_of(secret: bytes, panel: Panel) -> DebateSigns:
-    """See `Rules.signs_of`."""
-    return _signs(secret, panel.marking, panel.juror_ids)
-
-
 @lru_cache(maxsize=1)
-def _signs(secret: bytes, marking: Marking, jurors: tuple[str, ...]) -> DebateSigns:
-    """Kept for the last debate: it is opened with them, and goes on with them."""
+def signs_of(secret: bytes, marking: Marking, jurors: tuple[str, ...]) -> DebateSigns:
+    """See `Rules.signs_of`. Kept for the last debate: it is opened with them, and goes on with them."""
     marker = datamark(secret) if marking == "words" else line_sign(secret)
     seats = (*jurors, None)
     return DebateSigns(marker, dict(zip(seats, map(ballot_id, repeat(secret), seats), strict=False)))
@@ -178,7 +173,7 @@ class _PromptTexts:
         self._judge_prompt = judge_prompt
         self._prompts = prompts
         self._marking: Marking = panel.marking
-        self._signs = signs_of(secret, panel)
+        self._signs = signs_of(secret, panel.marking, panel.juror_ids)
         self._sign = self._signs.marker
         self._reasoning = ""
         if panel.reasoning == "after":
