@@ -311,8 +311,8 @@ def _levels(written: ScaleSpec, language: Language) -> tuple[ScaleLabel, ...]:
     for word in meanings:
         if word not in words:
             raise PanelError(f"scale.meanings: {word} is none of the levels 1 to {written.levels}")
-    passes = written.pass_from or _from(Bands().safe_pass, written.levels)
-    reviewed = written.review_from or min(passes, _from(Bands().needs_review, written.levels))
+    passes = written.pass_from or _from(Bands().pass_from, written.levels)
+    reviewed = written.review_from or min(passes, _from(Bands().review_from, written.levels))
     if not 1 <= reviewed <= passes <= written.levels:
         raise PanelError(
             f"scale.pass_from, scale.review_from: must be levels from 1 to {written.levels}, "

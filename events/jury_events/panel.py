@@ -219,6 +219,16 @@ class Bands(Value):
             return range(passing, _BEST_SCORE + 1)
         return range(reviewed, passing) if verdict is REVIEW else range(reviewed)
 
+    @property
+    def pass_from(self) -> float:
+        """The lowest score that passes."""
+        return self.safe_pass
+
+    @property
+    def review_from(self) -> float:
+        """The lowest score that does not fail."""
+        return self.needs_review
+
 
 class FinalJudge(Value):
     """The model that reads everything and decides, when the method is `final_judge`; fields as in `Seat`."""

@@ -20,7 +20,7 @@ from jury_events.verdict import REVIEW
 from jury_events.verdict_scale import VERDICTS
 from jury_providers.provider import ModelRequest
 
-REVIEW_FROM, PASS_FROM = Bands().needs_review, Bands().safe_pass
+REVIEW_FROM, PASS_FROM = Bands().review_from, Bands().pass_from
 
 
 THREE_VERDICTS = tuple(verdict.value for verdict in VERDICTS.values())

@@ -101,7 +101,7 @@ def _decision(result: Result) -> str:
     """What decided, with the mean that the score is rounded from."""
     judgment = result.judgment
     bands = result.panel.final.bands
-    mean = "" if judgment.mean is None else points_text(judgment.mean, bands.safe_pass, bands.needs_review)
+    mean = "" if judgment.mean is None else points_text(judgment.mean, bands.pass_from, bands.review_from)
     match judgment.decided_by:
         case Decider.MAJORITY_VOTE:
             text = f"{_majority(judgment)}, {mean}"

@@ -257,7 +257,7 @@ def written(value: Any) -> str:
         case bool():
             return "on" if value else "off"
         case Bands():
-            return f"{written(value.safe_pass)}/{written(value.needs_review)}"
+            return f"{written(value.pass_from)}/{written(value.review_from)}"
         case Rubric():
             table = "/".join(f"{one.name}:{written(one.maximum)}" for one in value.dimensions)
             return table if value.name == CUSTOM else value.name
