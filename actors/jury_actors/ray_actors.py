@@ -14,7 +14,7 @@ from typing import Any
 
 import ray
 
-from jury_actors.admission.budget import BudgetRule, BudgetService, Ceiling, Spent
+from jury_actors.admission.budget import BUDGET, BudgetRule, BudgetService, Ceiling, Spent
 from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.service import BEAT, AdmissionInterface, AdmissionService
 from jury_actors.background import has_failed
@@ -33,9 +33,8 @@ from jury_providers.registry import provider_factory
 from jury_store.event_store import EventStore
 
 CLERK = "clerk"
-BUDGET = "budget"
 LIMITER = "limiter"
-"""Names of a runtime's actors in its namespace."""
+"""Names of a runtime's actors in its namespace, beside `BUDGET`."""
 
 SHARED_LIMITER = ("jury-judge", "limiter-2")
 """Namespace and name of the limiter of a cluster that several runs share; the number is its messages' version."""

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from jury_actors.admission.budget import BUDGET
 from jury_actors.background import in_daemon_thread
 from jury_actors.clerk import ClerkInterface
 from jury_actors.coordinator import CoordinatorInterface, Coordinators, coordinators_for
@@ -26,7 +27,6 @@ from jury_actors.notices import Say, say_nothing
 from jury_actors.observation.process_observation import Observed
 from jury_actors.observation.tallies import MetricTotals
 from jury_actors.ray_actors import (
-    BUDGET,
     CLERK,
     LIMITER,
     BudgetActor,

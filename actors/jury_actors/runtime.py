@@ -17,7 +17,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from jury_actors.admission.admission import Admission, AdmissionClient
-from jury_actors.admission.budget import BudgetRule, BudgetService, Ceiling, Spent
+from jury_actors.admission.budget import BUDGET, BudgetRule, BudgetService, Ceiling, Spent
 from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.permit import ModelClasses
 from jury_actors.admission.service import AdmissionInterface, AdmissionService
@@ -209,7 +209,7 @@ def _budget_service(ceiling: Ceiling, clerk: Clerk) -> BudgetService:
         assert ceiling.run is not None
         await clerk.store_run_lease(ceiling.run, *lease)
 
-    return BudgetService(BudgetRule(ceiling), "budget", store)
+    return BudgetService(BudgetRule(ceiling), BUDGET, store)
 
 
 @asynccontextmanager

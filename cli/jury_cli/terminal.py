@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from jury_judge import Chunk, Finished
-    from jury_judge.runs.budget import Spending
+    from jury_judge.runs.spending import Spending
     from jury_views.page import Page
 
 _MEANINGFUL = 0.5

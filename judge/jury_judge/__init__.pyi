@@ -139,10 +139,6 @@ from jury_judge.runs.batch_plan import asked_live as asked_live
 from jury_judge.runs.batch_plan import tier_lines as tier_lines
 from jury_judge.runs.batch_plan import waves_of as waves_of
 from jury_judge.runs.budget import Allowance as Allowance
-from jury_judge.runs.budget import Spending as Spending
-from jury_judge.runs.budget import SpendingWatch as SpendingWatch
-from jury_judge.runs.budget import uncached_cost as uncached_cost
-from jury_judge.runs.budget import uncached_sums as uncached_sums
 from jury_judge.runs.cancelling import Cancelled as Cancelled
 from jury_judge.runs.cancelling import CancelWaits as CancelWaits
 from jury_judge.runs.cancelling import cancel_run as cancel_run
@@ -185,6 +181,10 @@ from jury_judge.runs.run import Run as Run
 from jury_judge.runs.run import RunProgress as RunProgress
 from jury_judge.runs.run_watch import RunOutcome as RunOutcome
 from jury_judge.runs.run_watch import followed as followed
+from jury_judge.runs.spending import Spending as Spending
+from jury_judge.runs.spending import SpendingWatch as SpendingWatch
+from jury_judge.runs.spending import uncached_cost as uncached_cost
+from jury_judge.runs.spending import uncached_sums as uncached_sums
 from jury_judge.runs.supervision import ProcessFigures as ProcessFigures
 from jury_judge.runs.supervision import RunSupervision as RunSupervision
 from jury_judge.runs.supervision import StatusFile as StatusFile

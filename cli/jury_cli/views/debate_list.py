@@ -97,7 +97,7 @@ def _run_cells(row: "RunRow") -> tuple[str, ...]:
 
 
 def _executed_run_cells(one: "ListedRun") -> tuple[str, ...]:
-    from jury_judge.runs.budget import Spending
+    from jury_judge.runs.spending import Spending
 
     row, totals = one.row, one.totals
     spent = Spending() if totals is None else Spending.of_run(row, totals)
@@ -296,7 +296,7 @@ def parse_columns(text: str) -> tuple[str, ...]:
 
 def totals_lines(found: "Totals") -> Iterator[str]:
     """For a terminal."""
-    from jury_judge.runs.budget import caches_said
+    from jury_judge.runs.spending import caches_said
 
     ended = f"{found.completed:,} completed, {found.failed:,} failed, {found.cancelled:,} cancelled"
     yield f"{pluralize(found.debates, 'debate')}: {ended}"

@@ -10,8 +10,8 @@ from jury_events.verdict import Verdict
 if TYPE_CHECKING:
     from jury_events.run_facts import RunFacts
     from jury_judge import RunHolder, RunRow
-    from jury_judge.runs.budget import Spending
     from jury_judge.runs.live_run import LiveRun, RunState
+    from jury_judge.runs.spending import Spending
     from jury_judge.runs.supervision import SeatFigures
 
 
@@ -115,7 +115,7 @@ def _seat(seat: "SeatFigures") -> str:
 
 
 def _spending(live: "LiveRun") -> "Spending":
-    from jury_judge.runs.budget import Spending
+    from jury_judge.runs.spending import Spending
 
     return Spending.of_run(live.row, live.totals)
 

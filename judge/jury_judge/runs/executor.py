@@ -20,7 +20,7 @@ from jury_actors.observation.tallies import MetricTotals
 from jury_actors.runtime import drive
 from jury_events.ids import debate_stream
 from jury_events.text import pluralize
-from jury_judge.runs.budget import Allowance, Spending, SpendingWatch, ceiling
+from jury_judge.runs.budget import Allowance, ceiling
 from jury_judge.runs.case_stages import judged_again
 from jury_judge.runs.execution import Driving, Line, RunExecution
 from jury_judge.runs.panel_actors import Observation, Writing, announced_actors, in_process_for
@@ -28,6 +28,7 @@ from jury_judge.runs.plan import RunPlan
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight
 from jury_judge.runs.run import NoListener, ProgressListener, RunProgress
 from jury_judge.runs.run_watch import RunOutcome, stop_cause
+from jury_judge.runs.spending import Spending, SpendingWatch
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.stores.drift_checks import panel_standing
 from jury_judge.stores.open_batches import waiting_line

@@ -12,11 +12,11 @@ from jury_actors.errors import Halted
 from jury_actors.messages import Finished
 from jury_cases.omissions import UnreadableRows
 from jury_events.ids import replaced_id
-from jury_judge.runs.budget import Spending
 from jury_judge.runs.cancelling import RunLog
 from jury_judge.runs.case_stages import latest_stage
 from jury_judge.runs.execution import Line
 from jury_judge.runs.run import ProgressListener
+from jury_judge.runs.spending import Spending
 from jury_judge.runs.supervision import log_file
 from jury_judge.stores.debates import result_lines
 from jury_judge.stores.open_batches import waiting_line
