@@ -81,15 +81,15 @@ def executor_of(
     settings.check_priced(loaded.models, prices, today)
     environ = os.environ if keys and settings.ray_address is None else None
     reopens = planned.cancellations()
-    with ExitStack() as held:
+    with ExitStack() as opened:
         # A generated id needs no lock: no other process knows it.
         if not planned.is_new:
             lock = lock_run(url, run_id, wait=LOCK_SECONDS, say=say, detached=detached)
             if lock is not None:
-                held.callback(lock.release)
+                opened.callback(lock.release)
         check_models(loaded.panel, endpoints)
         try:
-            there: EventStore | None = held.enter_context(closing(open_store(url, write=False)))
+            there: EventStore | None = opened.enter_context(closing(open_store(url, write=False)))
         except StoreMissing:
             there = None
         if there is not None and not planned.is_new:
@@ -99,10 +99,10 @@ def executor_of(
             for panel in loaded.panels:
                 check_models(panel, endpoints, environ)
         # A missing store is created once every case could be read: a mistake in them leaves no empty store behind.
-        store = held.enter_context(closing(open_or_create(url))) if there is None else there
+        store = opened.enter_context(closing(open_or_create(url))) if there is None else there
         writer = None
         if checked.left and not planned.is_new and parse_store_url(url).get_backend_name() == "sqlite":
-            writer = held.enter_context(closing(open_writer(url, run=run_id, wait=LOCK_SECONDS, say=say)))
+            writer = opened.enter_context(closing(open_writer(url, run=run_id, wait=LOCK_SECONDS, say=say)))
         if checked.left and (said := panel_standing(store, loaded, settings.require_drift_check)) is not None:
             say(said)
         # Where another process wrote meanwhile, what it ended and spent is not of this session.
