@@ -2,11 +2,13 @@
 
 import gc
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy.exc import DBAPIError
@@ -129,6 +131,24 @@ def test_a_locked_file_leaves_nothing_behind_and_a_stale_one_counts_for_nothing(
     assert b"third" == (read_locked(path) or b"")[:5]
     assert again is not None
     again.release()
+
+
+def test_a_folder_that_another_process_removes_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mkdir = os.mkdir
+    removed: list[str] = []
+
+    def removed_meanwhile(path: str | Path, *args: Any, **kwargs: Any) -> None:
+        if not removed:
+            removed.append(str(path))
+            raise FileExistsError(str(path))  # it was there; when it is looked at, it is gone
+        mkdir(path, *args, **kwargs)
+
+    monkeypatch.setattr(os, "mkdir", removed_meanwhile)
+    locked = LockedFile.take(tmp_path / "requests" / "one", b"")
+
+    assert locked is not None
+    assert removed == [str(tmp_path / "requests")]
+    locked.release()
 
 
 def test_a_file_that_cannot_be_read_still_names_a_holder(sqlite_url: str) -> None:
