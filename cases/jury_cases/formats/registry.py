@@ -48,7 +48,11 @@ _PLACES = {
         "evalCases, eval_cases, evalCaseResults, eval_case_results",
     ),
     "google-adk-events": _place("google_adk:GOOGLE_ADK_EVENTS", "invocationId, invocation_id"),
-    "otel": _place("otel_traces:OTEL", "resourceSpans, resource_spans, resourceLogs, resource_logs, context"),
+    "otel": _place(
+        "otel_traces:OTEL",
+        "resourceSpans, resource_spans, batches, resourceLogs, resource_logs, context, traceID",
+        "data",
+    ),
     "langfuse-observations": _place("langfuse:LANGFUSE_OBSERVATIONS", "traceId", "data"),
     "openinference": _place("otel_traces:OPENINFERENCE", "context, context.trace_id", "data"),
     "mlflow": _place("mlflow:MLFLOW", "info, spans"),
