@@ -134,14 +134,14 @@ def _of_jaeger(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
         tags = {"service.name": process.get("serviceName")} | _tags(process.get("tags")) | _tags(span.get("tags"))
         logs = as_objects(span.get("logs"), "logs", "logs")
         start, lasts = span.get("startTime"), span.get("duration")
-        timed = isinstance(start, int) and isinstance(lasts, int)
+        times = (start * 1000, (start + lasts) * 1000) if isinstance(start, int) and isinstance(lasts, int) else None
         yield {
             "traceId": span.get("traceID"),
             "spanId": span.get("spanID"),
             "parentSpanId": next((one.get("spanID") for one in _parents(span)), span.get("parentSpanID")),
             "name": span.get("operationName"),
-            "startTimeUnixNano": start * 1000 if timed else None,
-            "endTimeUnixNano": (start + lasts) * 1000 if timed else None,
+            "startTimeUnixNano": times and times[0],
+            "endTimeUnixNano": times and times[1],
             "status": {
                 "code": 2 if tags.get("error") is True or tags.get("otel.status_code") == "ERROR" else 0,
                 "message": tags.get("otel.status_description") or "",

@@ -73,6 +73,8 @@ _PLACES = {
     "langgraph": _place("langgraph:LANGGRAPH", "values, channel_values, checkpoint, event"),
     "exchanges": _Place("message_lists:EXCHANGES", TURNS | HISTORIES),
     "messages": _Place("message_lists:MESSAGES", frozenset()),
+    "braintrust": _place("platform_traces:BRAINTRUST", "root_span_id", "events"),
+    "weave": _place("platform_traces:WEAVE", "op_name", "calls"),
     "opik-spans": _place("platform_traces:OPIK_SPANS", "parent_span_id"),
     "opik": _place("platform_traces:OPIK", "project_id, trace"),
     "langwatch": _place("platform_traces:LANGWATCH", "trace_id"),
