@@ -152,8 +152,7 @@ from jury_judge.runs.case_stages import open_stages as open_stages
 from jury_judge.runs.estimate import estimate as estimate
 from jury_judge.runs.estimated_run import estimate_run as estimate_run
 from jury_judge.runs.execution import RunExecution as RunExecution
-from jury_judge.runs.executor import executor_of as executor_of
-from jury_judge.runs.executor import judge_run as judge_run
+from jury_judge.runs.following import followed as followed
 from jury_judge.runs.forking import prepared_fork as prepared_fork
 from jury_judge.runs.hosted_run import HostedRun as HostedRun
 from jury_judge.runs.listing import list_run as list_run
@@ -177,10 +176,11 @@ from jury_judge.runs.resumed_run import Handed as Handed
 from jury_judge.runs.resumed_run import handed as handed
 from jury_judge.runs.resumed_run import resumed_run as resumed_run
 from jury_judge.runs.run import NoListener as NoListener
-from jury_judge.runs.run import Run as Run
+from jury_judge.runs.run import RunInput as RunInput
+from jury_judge.runs.run import RunOutcome as RunOutcome
 from jury_judge.runs.run import RunProgress as RunProgress
-from jury_judge.runs.run_watch import RunOutcome as RunOutcome
-from jury_judge.runs.run_watch import followed as followed
+from jury_judge.runs.session import judge_run as judge_run
+from jury_judge.runs.session import run_session as run_session
 from jury_judge.runs.spending import Spending as Spending
 from jury_judge.runs.spending import SpendingWatch as SpendingWatch
 from jury_judge.runs.spending import uncached_cost as uncached_cost

@@ -12,7 +12,7 @@ from jury_actors import Ceiling, in_process_runtime
 from jury_cli import Exit, dry_run
 from jury_debate import PanelSpec, ResolvedPanel, resolve
 from jury_events import Case, RunBudget
-from jury_judge import CaseFit, LoadedPanel, Rehearsal, Run, RunPlan, RunSettings, estimate, preflight
+from jury_judge import CaseFit, LoadedPanel, Rehearsal, RunInput, RunPlan, RunSettings, estimate, preflight
 from jury_providers import Endpoint, Price, Prices
 from jury_store import MemoryEventStore
 from support.debate_harness import a_case
@@ -56,7 +56,7 @@ def test_cases_that_are_longer_than_a_window_are_counted_by_seat():
 
 
 def test_a_preflight_compares_the_cases_that_it_reads():
-    run = Run(
+    run = RunInput(
         run_id="r1",
         resolved=a_resolved(seats=SEATS, final={"method": "majority_vote"}),
         cases=lambda _fetch: iter((a_case("short"), a_wordy_case("long", 100))),

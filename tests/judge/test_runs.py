@@ -16,8 +16,8 @@ from jury_judge import (
     Allowance,
     JuryClosed,
     PreflightReport,
-    Run,
     RunExecution,
+    RunInput,
     RunProgress,
     RuntimePool,
     estimate,
@@ -140,7 +140,7 @@ class Execution:
         actors: FailingActors | None = None,
         concurrency: int = 4,
     ) -> None:
-        self.run = Run(run_id="r1", resolved=a_resolved(), cases=cases, concurrency=concurrency)
+        self.run = RunInput(run_id="r1", resolved=a_resolved(), cases=cases, concurrency=concurrency)
         self.store, self.actors = store, actors
         self.runtimes = 0
         self.problems: list[Finished] = []

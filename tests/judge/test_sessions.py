@@ -33,13 +33,13 @@ from jury_judge import (
     VoteReports,
     WorthSettings,
     estimate_run,
-    executor_of,
     grid_of,
     judge_probe,
     judge_run,
     list_run,
     make_key,
     prepared_fork,
+    run_session,
     settings_of,
 )
 from jury_judge.runs.estimate import Range
@@ -350,8 +350,8 @@ async def test_a_list_alone_stops_where_the_run_is_cancelled_and_goes_on_when_it
     async def listed(*, reopens: int | None = None, limit: int | None = None) -> tuple[int, bool]:
         plan = planned(cases, tmp_path, limit=limit)
         plan.reopens = reopens
-        with executor_of(plan, lambda _line: None, keys=False) as executor:
-            found = await list_run(executor, asyncio.Event())
+        with run_session(plan, lambda _line: None, keys=False) as session:
+            found = await list_run(session, asyncio.Event())
         return found.listed, found.complete
 
     first = await listed(limit=1)

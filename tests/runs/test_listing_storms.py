@@ -15,7 +15,7 @@ import pytest
 
 from jury_cases import CaseFiles
 from jury_events import run_facts, run_stream
-from jury_judge import Erasure, Jury, Records, Run, RunExecution, RunUnfinished, load_panel, preflight
+from jury_judge import Erasure, Jury, Records, RunExecution, RunInput, RunUnfinished, load_panel, preflight
 from jury_judge.runs import lister
 from jury_judge.runs.run import RunProgress
 from jury_replay import verify
@@ -269,7 +269,7 @@ async def test_two_lists_of_one_run_at_once_have_each_case_once(tmp_path: Path, 
 
         async def lists(cases: list[dict[str, str]]) -> int:
             source = CaseFiles([tmp_path / files.write(f"{cases[0]['case_id']}.jsonl", *cases)])
-            run = Run(run_id="r", resolved=load_panel("independent", {}).resolved, cases=source, concurrency=2)
+            run = RunInput(run_id="r", resolved=load_panel("independent", {}).resolved, cases=source, concurrency=2)
             checked = await asyncio.to_thread(preflight, run, jury.store)
             state = RunProgress(checked.total, checked.size)
             execution = RunExecution(run=run, checked=checked, store=jury.store, actors=jury._actors, state=state)

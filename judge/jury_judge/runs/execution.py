@@ -1,5 +1,5 @@
-"""A run executed: the debates that are left are drawn in the order of the cases, begun as places become free, and their
-result lines come in that order again.
+"""The debates that are left of a run: drawn in the order of the cases, begun as places become free, and their result
+lines given in that order again.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from jury_judge.runs.cases_once import Read, ReadCase, RecordedDebates, read_onc
 from jury_judge.runs.lister import CaseLister
 from jury_judge.runs.panel_actors import RuntimePool
 from jury_judge.runs.preflight import PreflightReport, check_case
-from jury_judge.runs.run import Run, RunProgress
+from jury_judge.runs.run import RunInput, RunProgress
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.stores.debates import events_gone, result_lines
 from jury_store.debate_rows import CaseRow, DebateRow
@@ -54,7 +54,7 @@ class CaseJobs:
         begun_first: debates of earlier sessions that are not over come before all others.
     """
 
-    run: Run
+    run: RunInput
     checked: PreflightReport
     store: EventStore
     state: RunProgress
@@ -317,7 +317,7 @@ class RunExecution:
         supervision: shows the run to other processes, which may cancel it; None: they do not see it.
     """
 
-    run: Run
+    run: RunInput
     checked: PreflightReport
     store: EventStore
     actors: RuntimePool

@@ -23,11 +23,11 @@ from jury_judge.runs.budget import Allowance, ceiling
 from jury_judge.runs.callbacks import Callbacks, OnEvent
 from jury_judge.runs.case_stages import latest_stage
 from jury_judge.runs.execution import RunExecution
-from jury_judge.runs.executor import LOCK_SECONDS
 from jury_judge.runs.panel_actors import Observation, PanelActors, Writing, announced_actors
 from jury_judge.runs.plan import OneCase, RunPlan
 from jury_judge.runs.preflight import preflight
-from jury_judge.runs.run import Run, RunProgress
+from jury_judge.runs.run import RunInput, RunProgress
+from jury_judge.runs.session import LOCK_SECONDS
 from jury_judge.runs.shared_context import SharedContext
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.settings.jury import RuntimeSettings
@@ -110,7 +110,7 @@ class _Session:
             raise
         return self
 
-    async def judge(self, run: Run, on_event: OnEvent | None) -> None:
+    async def judge(self, run: RunInput, on_event: OnEvent | None) -> None:
         """Judge the one case of `run`, which is a part of the run; raises as `HostedRun.judge`."""
         while True:
             ended = self._ended

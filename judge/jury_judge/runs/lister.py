@@ -40,7 +40,7 @@ from jury_events.scrubbing import known_scrubber
 from jury_judge.errors import RunRefused
 from jury_judge.panels.files import Ladder
 from jury_judge.runs.cancelling import RunLog, requester
-from jury_judge.runs.run import Run, RunProgress
+from jury_judge.runs.run import RunInput, RunProgress
 from jury_providers.endpoints import Endpoint
 from jury_store.appends import first_refusal
 from jury_store.debate_rows import DebateFilter
@@ -81,7 +81,7 @@ class CaseLister:
         exhausted: whether every case that was given is listed; all that the run is to have are where it is `whole`.
     """
 
-    run: Run
+    run: RunInput
     store: EventStore
     clerk: ClerkInterface
     state: RunProgress

@@ -1,4 +1,4 @@
-"""A run executed: from the locks and the look at its store to how it ended."""
+"""One session of a run: from the locks and the look at its store to how it ended."""
 
 import asyncio
 import logging
@@ -26,8 +26,7 @@ from jury_judge.runs.execution import Driving, Line, RunExecution
 from jury_judge.runs.panel_actors import Observation, Writing, announced_actors, in_process_for
 from jury_judge.runs.plan import RunPlan
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight
-from jury_judge.runs.run import NoListener, ProgressListener, RunProgress
-from jury_judge.runs.run_watch import RunOutcome, stop_cause
+from jury_judge.runs.run import NoListener, ProgressListener, RunOutcome, RunProgress, stop_cause
 from jury_judge.runs.spending import Spending, SpendingWatch
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.stores.drift_checks import panel_standing
@@ -60,9 +59,9 @@ _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def executor_of(
+def run_session(
     planned: RunPlan, say: Say, *, in_process: bool | None = None, detached: bool = False, keys: bool = True
-) -> "Iterator[RunExecutor]":
+) -> "Iterator[RunSession]":
     """The run, compared with its store; no other process may execute it meanwhile.
 
     Blocks while cases are read. A missing store is created after every case could be read.
@@ -108,7 +107,7 @@ def executor_of(
         if writer is not None and store.last_position() != checked.stored.position:
             checked = preflight(planned.run, store, seconds=seconds, endpoints=endpoints, before=checked)
         asked = settings.asked_in_process
-        yield RunExecutor(
+        yield RunSession(
             planned=planned,
             url=url,
             store=store,
@@ -164,8 +163,8 @@ async def _passed_on(stopping: asyncio.Event | None) -> AsyncIterator[asyncio.Ev
 
 
 @dataclass(kw_only=True)
-class RunExecutor:
-    """Executes a run, in the context of `executor_of`.
+class RunSession:
+    """One session of a run, in the context of `run_session`: compared with its store, executed, and its outcome.
 
     Attributes:
         planned: the run as it was asked for.
@@ -432,12 +431,12 @@ async def judge_run(
         say: takes lines for the user: where debates run, who receives the cases, a juror died …
     """
     with ExitStack() as stack:
-        executor = await asyncio.to_thread(stack.enter_context, executor_of(planned, say))
-        await asyncio.to_thread(executor.set_up, progress)
+        session = await asyncio.to_thread(stack.enter_context, run_session(planned, say))
+        await asyncio.to_thread(session.set_up, progress)
         lines = 0
-        async with aclosing(executor.execute(stopping)) as judged:
+        async with aclosing(session.execute(stopping)) as judged:
             async for line in judged:
                 lines += 1
                 take(line)
         interrupted = stopping is not None and stopping.is_set()
-        return await asyncio.to_thread(executor.outcome, interrupted=interrupted, lines=lines)
+        return await asyncio.to_thread(session.outcome, interrupted=interrupted, lines=lines)
