@@ -263,7 +263,7 @@ def judge_run(
         async def judge(stopping: asyncio.Event) -> None:
             async with (
                 metrics.serving(),
-                aclosing(session.execute(stopping, on_spending=display.spent)) as lines,
+                aclosing(session.execute(stopping, on_usage=display.spent)) as lines,
             ):
                 async for line in lines:
                     results.take(line)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from jury_actors import Ceiling, in_process_runtime
+from jury_actors import RunBudget, in_process_runtime
 from jury_cli import Exit, dry_run
 from jury_debate import PanelSpec, ResolvedPanel, resolve
-from jury_events import Case, RunBudget
+from jury_events import BudgetBounds, Case
 from jury_judge import CaseFit, LoadedPanel, Rehearsal, RunInput, RunPlan, RunSettings, estimate, preflight
 from jury_providers import Endpoint, Price, Prices
 from jury_store import MemoryEventStore
@@ -148,7 +148,7 @@ async def test_calls_of_a_step_that_are_made_at_once_stay_within_a_budget() -> N
     resolved, case = a_panel_of(READERS[0]), a_long_case(12)
     run = Harness(KeptStore())
     run.resolved, run.cases = resolved, {"d0": case}
-    bounded = run.plan()._replace(ceiling=Ceiling(RunBudget(max_calls=4)))
+    bounded = run.plan()._replace(budget=RunBudget(BudgetBounds(max_calls=4)))
     async with in_process_runtime(bounded, lambda: run.store) as runtime:
         stopped = await run.execute_in(runtime)
     before = run.exchange_ids("d0")

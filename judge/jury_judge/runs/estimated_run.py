@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from jury_actors.admission.budget import NO_BOUNDS
 from jury_events.case import Case
-from jury_events.run_events import RunBudget
+from jury_events.run_events import BudgetBounds
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.batch_plan import asked_live, waves_of
 from jury_judge.runs.cases_once import RecordedDebates
@@ -95,7 +95,7 @@ class EstimatedRun(NamedTuple):
     asked_live: Mapping[str, str] = NOTHING_LIVE
     stages: tuple[StageEstimate, ...] = ()
     outside: tuple[str, ...] = ()
-    bounds: RunBudget = NO_BOUNDS
+    bounds: BudgetBounds = NO_BOUNDS
     spent: float = 0.0
     concurrency: int = 1
 

@@ -12,8 +12,8 @@ from jury_judge.runs.cancelling import RunLog
 from jury_judge.runs.case_stages import latest_stage
 from jury_judge.runs.execution import Line
 from jury_judge.runs.run import ProgressListener, RunOutcome
-from jury_judge.runs.spending import Spending
 from jury_judge.runs.supervision import log_file
+from jury_judge.runs.usage import RunUsage
 from jury_judge.stores.debates import result_lines
 from jury_judge.stores.open_batches import waiting_line
 from jury_providers.prices import Prices
@@ -92,7 +92,7 @@ class FollowedRun:
             before=self._before,
             now=self._now,
             seconds=time.monotonic() - self._started,
-            run_spent=Spending.total(self.store, self.run_id, self.prices),
+            run_spent=RunUsage.total(self.store, self.run_id, self.prices),
             waiting=waiting_line(self.store, self.run_id),
             lines=lines,
             lost=None if lines == total else f"the process ended before the run did ({log} says why, on its machine)",

@@ -25,10 +25,10 @@ from jury_events.envelope import GENESIS, NewEvent, StoredEvent, chain_hash
 from jury_events.ids import debate_stream, replaced_id, run_stream
 from jury_events.parts import SALT_BYTES, PartBuffer
 from jury_events.run_events import (
+    BudgetBounds,
     BudgetChanged,
     CasesListed,
     ListCompleted,
-    RunBudget,
     RunEnded,
     RunEndpoint,
     RunLadder,
@@ -86,7 +86,7 @@ class CaseLister:
     clerk: ClerkInterface
     state: RunProgress
     stopping: asyncio.Event
-    budget: RunBudget = field(default_factory=RunBudget)
+    budget: BudgetBounds = field(default_factory=BudgetBounds)
     by: str = field(default_factory=requester)
     effects: Effects = field(default_factory=Effects)
     log: RunLog | None = None

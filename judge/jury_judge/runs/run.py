@@ -35,7 +35,7 @@ from jury_events.text import condensed, visible_line
 from jury_events.value import Label, NewDebateId, NewRunId
 from jury_judge.errors import RunRefused
 from jury_judge.panels.files import Ladder
-from jury_judge.runs.spending import Spending
+from jury_judge.runs.usage import RunUsage
 from jury_providers.endpoints import Endpoints
 from jury_providers.registry import NO_ENDPOINTS
 from jury_store.seals.keys import PublicKey
@@ -306,8 +306,8 @@ class RunOutcome(NamedTuple):
     before: int = 0
     now: int = 0
     seconds: float = 0.0
-    spent: Spending | None = None
-    run_spent: Spending | None = None
+    spent: RunUsage | None = None
+    run_spent: RunUsage | None = None
     short: str | None = None
     bounds: str | None = None
     cancelled_by: str | None = None

@@ -20,15 +20,15 @@ from jury_actors.observation.tallies import MetricTotals
 from jury_actors.runtime import drive
 from jury_events.ids import debate_stream
 from jury_events.text import pluralize
-from jury_judge.runs.budget import Allowance, ceiling
 from jury_judge.runs.case_stages import judged_again
 from jury_judge.runs.execution import Driving, Line, RunExecution
 from jury_judge.runs.panel_actors import Observation, Writing, announced_actors, in_process_for
 from jury_judge.runs.plan import RunPlan
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight
 from jury_judge.runs.run import NoListener, ProgressListener, RunOutcome, RunProgress, stop_cause
-from jury_judge.runs.spending import Spending, SpendingWatch
+from jury_judge.runs.run_budget import DebateReservations, run_budget
 from jury_judge.runs.supervision import RunSupervision
+from jury_judge.runs.usage import RunUsage, RunUsageWatch
 from jury_judge.stores.drift_checks import panel_standing
 from jury_judge.stores.open_batches import waiting_line
 from jury_judge.stores.stores import Say, lock_run, open_or_create, open_writer
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from jury_judge.seals.stored_seals import Sealing
 
 
-_SPENDING_SECONDS = 5.0
-"""How often the spending of a run is read."""
+_USAGE_SECONDS = 5.0
+"""How often the usage of a run is read."""
 
 LOCK_SECONDS = 20
 """How long to wait for another writer of a SQLite store, or another process that executes the run."""
@@ -194,7 +194,7 @@ class RunSession:
 
     def __post_init__(self) -> None:
         self._state = RunProgress(self.checked.total, self.checked.size)
-        self._watch = SpendingWatch(self.store, self.planned.run.run_id, is_new=self.checked.stored.row is None)
+        self._watch = RunUsageWatch(self.store, self.planned.run.run_id, is_new=self.checked.stored.row is None)
         self._started = time.monotonic()
         self._batches: BatchPlan | None = None
 
@@ -221,16 +221,8 @@ class RunSession:
         if self.writer is not None and not in_process:
             self.writer.close()  # the writer is an actor's process
         is_new = self.checked.stored.row is None
-        bounds = ceiling(self.store, run.run_id, self.prices, self.today, settings.bounds, is_new=is_new)
-        asked = settings.model_copy(
-            update={
-                "in_process": in_process,
-                "ray": not in_process,
-                "prices": self.prices,
-                "spent": bounds.spent,
-                "lease_of": bounds.run,
-            }
-        )
+        budget = run_budget(self.store, run.run_id, self.prices, self.today, settings.bounds, is_new=is_new)
+        asked = settings.model_copy(update={"in_process": in_process, "ray": not in_process, "prices": self.prices})
         self._actors = announced_actors(
             planned.loaded,
             self.url,
@@ -238,13 +230,16 @@ class RunSession:
             environ=planned.environ,
             runtime=asked,
             budget=asked,
+            run_budget=budget,
             writing=Writing(name=run.run_id, lock_wait=LOCK_SECONDS, patience=settings.store_patience, sealing=sealing),
             observation=Observation(say=self.say, metrics=metrics, otel=settings.otel),
         )
-        self._allowance = None
-        if bounds.bounds.bounded:
+        self._reservations = None
+        if budget.bounds.bounded:
             endpoints = planned.loaded.endpoints
-            self._allowance = Allowance(bounds, self.store, prices=self.prices, endpoints=endpoints, on=self.today)
+            self._reservations = DebateReservations(
+                budget, self.store, prices=self.prices, endpoints=endpoints, on=self.today
+            )
         self._supervision = RunSupervision(
             self.url, run.run_id, detached=self.detached, reopens=self.reopens, say=self.say
         )
@@ -271,16 +266,16 @@ class RunSession:
         stopping: asyncio.Event | None = None,
         *,
         on_chunk: Callable[[Chunk], None] | None = None,
-        on_spending: Callable[[Spending], None] | None = None,
+        on_usage: Callable[[RunUsage], None] | None = None,
     ) -> AsyncGenerator[Line, None]:
         """Run the debates that are left; yields the lines of all, in the order of the cases. See `RunExecution`.
 
         Args:
             stopping: once set, no new debate begins; those that run are finished.
             on_chunk: called with each chunk that a final judge writes.
-            on_spending: called every few seconds with what was spent in this session.
+            on_usage: called every few seconds with what was spent in this session.
         """
-        async with self._spending_shown(on_spending), self._actors, _passed_on(stopping) as ending:
+        async with self._usage_shown(on_usage), self._actors, _passed_on(stopping) as ending:
             execution = RunExecution(
                 run=self.planned.run,
                 checked=self.checked,
@@ -290,7 +285,7 @@ class RunSession:
                 stopping=ending,
                 on_chunk=on_chunk,
                 store_patience=self.planned.settings.store_patience,
-                allowance=self._allowance,
+                reservations=self._reservations,
                 driving=drive if self._batches is None else self._waves(self._batches, ending, stopping),
                 supervision=self._supervision,
             )
@@ -332,7 +327,7 @@ class RunSession:
         return collaborative_result(record.events, record.texts)
 
     @asynccontextmanager
-    async def _spending_shown(self, show: Callable[[Spending], None] | None) -> AsyncIterator[None]:
+    async def _usage_shown(self, show: Callable[[RunUsage], None] | None) -> AsyncIterator[None]:
         """Call `show` every few seconds with what was spent in this session, if a debate is left to run."""
         if show is None or not self.checked.left:
             yield
@@ -342,7 +337,7 @@ class RunSession:
         async def watch() -> None:
             while True:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(over.wait(), _SPENDING_SECONDS)
+                    await asyncio.wait_for(over.wait(), _USAGE_SECONDS)
                 if over.is_set():
                     return
                 with suppress(StoreError):
@@ -359,13 +354,13 @@ class RunSession:
     def outcome(self, *, interrupted: bool, lines: int) -> RunOutcome:
         """How the session ended; `lines` is how many result lines were taken."""
         seconds = time.monotonic() - self._started
-        run_id, allowance = self.planned.run.run_id, self._allowance
+        run_id, reservations = self.planned.run.run_id, self._reservations
         spent = whole = waiting = None
         failed: tuple[str, ...] = ()
         with suppress(StoreError):  # what was judged is reported even if the store cannot be read any more
             spent = self._watch.look()
             waiting = waiting_line(self.store, run_id)
-            whole = Spending.total(self.store, run_id, self.prices)
+            whole = RunUsage.total(self.store, run_id, self.prices)
             failed = self._failed()
         return RunOutcome(
             interrupted,
@@ -377,7 +372,7 @@ class RunSession:
             spent,
             whole,
             self._short(lines),
-            None if allowance is None else allowance.bounds,
+            None if reservations is None else reservations.bounds.words,
             self._supervision.cancelled_by,
             self.planned.cases.unreadable,
             waiting,
@@ -392,13 +387,13 @@ class RunSession:
         return tuple(map(str, failed_calls((one.exchanges, one.texts) for one in histories)))
 
     def _short(self, lines: int) -> str | None:
-        allowance = self._allowance
-        if allowance is None:
+        reservations = self._reservations
+        if reservations is None:
             return None
         halted = any(stop_cause(one) == "budget" for one in self._state.problems)
-        if not (allowance.short or halted):
+        if not (reservations.short or halted):
             return None
-        return allowance.rest(None if self._state.total is None else self._state.total - lines)
+        return reservations.rest(None if self._state.total is None else self._state.total - lines)
 
     def _sealed_by(self, seal_key: Path) -> "Sealing":
         from jury_judge.seals.key_files import signer
