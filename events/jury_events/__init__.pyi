@@ -47,6 +47,7 @@ from jury_events.case import item_messages as item_messages
 from jury_events.case import provenance as provenance
 from jury_events.case import with_provenance as with_provenance
 from jury_events.case import without_provenance as without_provenance
+from jury_events.codec import INPUTS as INPUTS
 from jury_events.codec import SCHEMAS as SCHEMAS
 from jury_events.codec import STREAMS as STREAMS
 from jury_events.codec import UPCASTERS as UPCASTERS
@@ -63,6 +64,7 @@ from jury_events.codec import decode_local as decode_local
 from jury_events.codec import decode_review as decode_review
 from jury_events.codec import decode_run as decode_run
 from jury_events.codec import encode as encode
+from jury_events.codec import types_of as types_of
 from jury_events.conditions import Condition as Condition
 from jury_events.conditions import fields_of as fields_of
 from jury_events.conditions import parse_condition as parse_condition
@@ -249,11 +251,11 @@ from jury_events.rubric import Dimension as Dimension
 from jury_events.rubric import DimensionScore as DimensionScore
 from jury_events.rubric import Rubric as Rubric
 from jury_events.rubric import Scores as Scores
+from jury_events.run_events import BudgetBounds as BudgetBounds
 from jury_events.run_events import BudgetChanged as BudgetChanged
 from jury_events.run_events import CancelRequested as CancelRequested
 from jury_events.run_events import CasesListed as CasesListed
 from jury_events.run_events import ListCompleted as ListCompleted
-from jury_events.run_events import RunBudget as RunBudget
 from jury_events.run_events import RunEnded as RunEnded
 from jury_events.run_events import RunEndpoint as RunEndpoint
 from jury_events.run_events import RunImported as RunImported

@@ -45,7 +45,7 @@ from jury_judge.runs.panel_actors import (
 from jury_judge.runs.preflight import is_over, preflight
 from jury_judge.runs.run import (
     CaseSource,
-    Run,
+    RunInput,
     RunProgress,
     check_bounds,
     check_ids,
@@ -56,7 +56,7 @@ from jury_judge.runs.run import (
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.settings.jury import Budget, RuntimeSettings
 from jury_judge.settings.store import ANY_SOURCE, Sources, load_settings
-from jury_judge.stores.stores import locked_run
+from jury_judge.store_access.stores import locked_run
 from jury_store.event_store import EventStore
 from jury_views.result_models import DebateResult
 
@@ -381,8 +381,8 @@ class Jury(Records):
         repeats: int = 1,
         submitted: RunSubmission | None = None,
         whole: bool = True,
-    ) -> Run:
-        return Run(
+    ) -> RunInput:
+        return RunInput(
             run_id=run_id,
             resolved=self._loaded.resolved,
             cases=cases,
@@ -396,7 +396,7 @@ class Jury(Records):
         )
 
     async def _judged(
-        self, run: Run, *, named: bool, reopens: int = 0, listed: bool = False, on_event: OnEventOf | None = None
+        self, run: RunInput, *, named: bool, reopens: int = 0, listed: bool = False, on_event: OnEventOf | None = None
     ) -> AsyncGenerator[str, None]:
         """Judge a run; yields the ids of the debates in the order of their lines.
 
@@ -442,7 +442,7 @@ class Jury(Records):
         """The keys of the providers, and where one is required a drift check of the panel."""
         self._actors.check_keys()
         if self._within is not None:
-            from jury_judge.stores.drift_checks import panel_standing
+            from jury_judge.store_access.panel_standing import panel_standing
 
             await self._read(panel_standing, self._loaded, self._within)
 
