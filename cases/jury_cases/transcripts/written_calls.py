@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from jury_cases.transcripts.json_values import text_or_none
 
 
-class _Written(NamedTuple):
+class _WrittenCall(NamedTuple):
     """How a call is written in an answer, and how the message begins that returns its result."""
 
     call: str
@@ -18,13 +18,13 @@ class _Written(NamedTuple):
 
 
 _WRITTEN = (
-    _Written(r"<tool_call>", r"<tool_response>"),  # chat templates of Hermes, Qwen, GLM
-    _Written(r"<function=", r"EXECUTION RESULT of \["),  # OpenHands, for models without native calls
-    _Written(r"<(?:antml:)?function_calls>|<invoke ", r"<function_results>"),  # Anthropic's first tool use
-    _Written(r"</\w+>", r"\[\w+(?: for '[^\n]*?')?\] Result:"),  # Cline, Roo Code, Kilo Code
-    _Written(r"^\W*Action(?: Input)?\W*:", r"\**Observation\W*:"),  # ReAct
-    _Written(r"```tool_code", r"```tool_output"),  # Gemma
-    _Written(r"\[TOOL_CALLS\]", r"\[TOOL_RESULTS\]"),  # Mistral
+    _WrittenCall(r"<tool_call>", r"<tool_response>"),  # chat templates of Hermes, Qwen, GLM
+    _WrittenCall(r"<function=", r"EXECUTION RESULT of \["),  # OpenHands, for models without native calls
+    _WrittenCall(r"<(?:antml:)?function_calls>|<invoke ", r"<function_results>"),  # Anthropic's first tool use
+    _WrittenCall(r"</\w+>", r"\[\w+(?: for '[^\n]*?')?\] Result:"),  # Cline, Roo Code, Kilo Code
+    _WrittenCall(r"^\W*Action(?: Input)?\W*:", r"\**Observation\W*:"),  # ReAct
+    _WrittenCall(r"```tool_code", r"```tool_output"),  # Gemma
+    _WrittenCall(r"\[TOOL_CALLS\]", r"\[TOOL_RESULTS\]"),  # Mistral
 )
 _RESULT = re.compile(r"\s*(?:" + "|".join(f"({one.result})" for one in _WRITTEN) + ")")
 _CALLS = tuple(re.compile(one.call, re.MULTILINE) for one in _WRITTEN)
