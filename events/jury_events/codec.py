@@ -74,7 +74,7 @@ from jury_events.local_events import (
     ScoresExported,
 )
 from jury_events.parts import Part
-from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewWithdrawn
+from jury_events.review_events import CaseLabelled, HumanReviewed, ReviewAssigned, ReviewWithdrawn
 from jury_events.run_events import (
     BudgetChanged,
     CancelRequested,
@@ -123,7 +123,7 @@ DebateEvent = (
     | DebateReplaced
 )
 LocalEvent = DebateImported | DebateQuarantined | DebateReleased | ScoresExportBegun | ScoresExported
-ReviewEvent = HumanReviewed | ReviewAssigned | ReviewWithdrawn
+ReviewEvent = HumanReviewed | ReviewAssigned | ReviewWithdrawn | CaseLabelled
 BatchEvent = (
     BatchPrepared
     | BatchItemsListed

@@ -124,8 +124,10 @@ from jury_judge.reviews.random_draws import draw_sample as draw_sample
 from jury_judge.reviews.random_draws import recorded_draw as recorded_draw
 from jury_judge.reviews.review_agreement import review_agreement as review_agreement
 from jury_judge.reviews.review_agreement import review_labels as review_labels
+from jury_judge.reviews.review_changes import NewLabel as NewLabel
 from jury_judge.reviews.review_changes import NewReview as NewReview
 from jury_judge.reviews.review_changes import assignment_change as assignment_change
+from jury_judge.reviews.review_changes import label_change as label_change
 from jury_judge.reviews.review_changes import record_changes as record_changes
 from jury_judge.reviews.review_changes import recorded_assignment as recorded_assignment
 from jury_judge.reviews.review_changes import recorded_review as recorded_review

@@ -232,6 +232,10 @@ class RunSettings(JudgingSettings, ReportSettings, BatchSettings):
     """
 
     repeat: Annotated[int, Field(ge=1, le=MOST_REPEATS), _run(help="Debates a case.")] = 1
+    relabel: Annotated[
+        bool,
+        _run(help="Record labels of the rows that are not those of their recorded cases; they count from now on."),
+    ] = False
     adopt: Annotated[
         tuple[Path, ...],
         _run(
@@ -254,6 +258,8 @@ class RunSettings(JudgingSettings, ReportSettings, BatchSettings):
     def model_post_init(self, context: Any) -> None:
         """Refuse settings that do not go together."""
         super().model_post_init(context)
+        if self.relabel and self.run_id is None:
+            raise SettingsRefused("{relabel} is about the cases of a run: name it with {run_id}")
         if self.batch and self.asked_in_process is False:
             raise SettingsRefused(
                 "{batch} needs one process: leave out {ray}, {ray_address}, {replicas}, {coordinators}"
