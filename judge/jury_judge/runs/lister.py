@@ -44,7 +44,7 @@ from jury_judge.runs.run import RunInput, RunProgress
 from jury_providers.endpoints import Endpoint
 from jury_store.appends import first_refusal
 from jury_store.debate_rows import DebateFilter
-from jury_store.errors import EventConflict, Fenced, WrongVersion
+from jury_store.errors import EventConflict, Fenced, StoreClosed, WrongVersion
 from jury_store.event_store import Append, AppendResults, EventStore
 
 MOST_AHEAD = 1024
@@ -98,7 +98,7 @@ class CaseLister:
         self._stream = run_stream(self.run.run_id)
         self._ahead: deque[Job] = deque()
         self._bytes = 0
-        self._over = self._left = False
+        self._over = self._left = self._closed = False
         self._error: Exception | None = None
         self._changed = threading.Condition()
 
@@ -128,6 +128,13 @@ class CaseLister:
                 self._changed.notify_all()
         if self._error is not None:
             raise self._error
+
+    async def close(self) -> None:
+        """Nothing is recorded any more, whatever the thread does: the writer may close."""
+        with self._changed:
+            self._left = self._closed = True
+            self._changed.notify_all()
+        await asyncio.sleep(0)  # what it handed over before is begun now
 
     def _list(self, jobs: Iterator[Job]) -> None:
         try:
@@ -320,7 +327,10 @@ class CaseLister:
         return encode(event, recorded_at=self.effects.clock())
 
     def _recorded(self, appends: list[Append]) -> AppendResults:
-        done = asyncio.run_coroutine_threadsafe(self.clerk.record(appends, atomic=True), self.loop)
+        with self._changed:
+            if self._closed:
+                raise StoreClosed("the run was left: nothing of it is recorded any more")
+            done = asyncio.run_coroutine_threadsafe(self.clerk.record(appends, atomic=True), self.loop)
         return done.result()
 
 
