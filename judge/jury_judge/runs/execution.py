@@ -335,7 +335,7 @@ class RunExecution:
     def __post_init__(self) -> None:
         self._patience = StoreRetry(self.store_patience)  # silent: the writer reports that the store is away
         self._reads = asyncio.Event()
-        """Whoever takes the lines is waiting for one."""
+        """The reader of the lines waits for one."""
         self._further: deque[Job] = deque()
         """Of cases that go on to another stage of their ladder."""
         self._jobs = CaseJobs(
@@ -353,7 +353,7 @@ class RunExecution:
     async def lines(self) -> AsyncGenerator[Line, None]:
         """The result line of every debate, in the order of the cases; none of those that could not go on.
 
-        No debate begins while whoever takes the lines has `MOST_AHEAD` of them to take.
+        No debate begins while their reader has `MOST_AHEAD` of them to take.
 
         Lines of debates that are over come while others are looked for; where debates are left, their first calls come
         before the lines.

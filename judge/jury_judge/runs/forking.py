@@ -16,7 +16,7 @@ from jury_debate.rules import SECRET_BYTES
 from jury_events.debate_history import DebateHistory
 from jury_events.ids import debate_stream
 from jury_events.parts import SALT_BYTES
-from jury_judge.errors import BranchTaken
+from jury_judge.errors import BranchTaken, escaped
 from jury_judge.feed import Feed
 from jury_judge.panels.files import LoadedPanel, load_panel, windowed
 from jury_judge.panels.ladders import changed_panel
@@ -105,13 +105,14 @@ def _found(reading: DebateHistory, named: str, origin: ForkOrigin, version: int,
     if forked is None or (forked.origin, forked.version) != (origin.debate_id, version):
         what = "no branch" if forked is None else f"a branch of {forked.origin} at event {forked.version}"
         raise BranchTaken(
-            f"there is a debate {named} already, and it is {what}: choose another id with --as, or leave --as out"
+            f"there is a debate {escaped(named)} already, and it is {escaped(what)}: choose another id with {{as_id}}, "
+            "or leave {as_id} out"
         )
     recorded = recorded_panel(reading.opened, reading.texts)
     if different := panel_differences(recorded, resolved):
         raise BranchTaken(
-            f"the branch {named} was begun with other settings: {described(different)}; "
-            "choose another id with --as, or leave --as out"
+            f"the branch {escaped(named)} was begun with other settings: {escaped(described(different))}; "
+            "choose another id with {as_id}, or leave {as_id} out"
         )
     reused = sum(exchange.step in forked.steps for exchange in reading.exchanges)
     over = record.ending is not None
