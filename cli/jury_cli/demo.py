@@ -36,7 +36,7 @@ def command(*, as_json: bool, **given: Any) -> int:
     from jury_cli.live import events_shown
     from jury_cli.views.cases import lines_of_case
     from jury_judge.runs.plan import RunPlan
-    from jury_judge.runs.session import run_session
+    from jury_judge.runs.session import judging_session
     from jury_judge.settings.run import RunSettings
 
     settings = RunSettings.of(**given)
@@ -45,7 +45,7 @@ def command(*, as_json: bool, **given: Any) -> int:
     (debate_id,) = planned.run.debate_ids(case)
     resume_hint = f"the events so far are kept; {typed_command()} demo starts a new debate"
     with (
-        run_session(planned, note_line, in_process=False) as session,
+        judging_session(planned, note_line, in_process=False) as session,
         closing(WritingLine()) as writing,
     ):
         session.set_up()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from jury_cli.results import Results
     from jury_judge.runs.plan import RunPlan
     from jury_judge.runs.run import RunOutcome
-    from jury_judge.runs.session import RunSession
+    from jury_judge.runs.session import JudgingSession
     from jury_judge.runs.supervision import EndedEarly
 
 
@@ -204,10 +204,10 @@ def _list(planned: "RunPlan", *, keys: bool, says_how: bool = False) -> int:
     from jury_cli.event_loops import event_loop, note_line, until_interrupted
     from jury_judge.runs.listing import list_run
     from jury_judge.runs.plan import remarks
-    from jury_judge.runs.session import run_session
+    from jury_judge.runs.session import judging_session
 
     run_id = planned.run.run_id
-    with run_session(planned, note_line, keys=keys) as session, event_loop() as loop:
+    with judging_session(planned, note_line, keys=keys) as session, event_loop() as loop:
         for line in remarks(session.planned, session.checked):
             note_line(line)
         found, interrupted = loop.run(until_interrupted(lambda stopping: list_run(session, stopping)))
@@ -236,14 +236,14 @@ def judge_run(
     """
     from jury_cli.event_loops import finishing, judging_loop, note_end, note_line, share_heap, until_interrupted
     from jury_judge.runs.plan import closing_remarks
-    from jury_judge.runs.session import run_session
+    from jury_judge.runs.session import judging_session
 
     if planned.settings.batch:
         share_heap()
     run_id = planned.run.run_id
     resume_hint = again or f"the same command with --run {run_id} goes on from here"
     with (
-        run_session(planned, note_line, detached=detached) as session,
+        judging_session(planned, note_line, detached=detached) as session,
         closing(ProgressDisplay(run_id, shown.display)) as display,
         closing(MetricsServer(shown.metrics_port, shown.metrics_host, os.environ.get(TOKEN))) as metrics,
     ):
@@ -295,7 +295,7 @@ def judge_run(
         return outcome
 
 
-def _note_run(session: "RunSession", *, verbose: bool) -> None:
+def _note_run(session: "JudgingSession", *, verbose: bool) -> None:
     """Whether models are called, the run's id where it was generated, and what is odd about the cases."""
     from jury_cli.event_loops import note_line
     from jury_judge.runs.plan import not_shown, remarks

@@ -182,7 +182,7 @@ from jury_judge.runs.run import RunOutcome as RunOutcome
 from jury_judge.runs.run import RunProgress as RunProgress
 from jury_judge.runs.run_budget import DebateReservations as DebateReservations
 from jury_judge.runs.session import judge_run as judge_run
-from jury_judge.runs.session import run_session as run_session
+from jury_judge.runs.session import judging_session as judging_session
 from jury_judge.runs.supervision import ProcessFigures as ProcessFigures
 from jury_judge.runs.supervision import RunSupervision as RunSupervision
 from jury_judge.runs.supervision import StatusFile as StatusFile

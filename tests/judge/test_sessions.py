@@ -36,10 +36,10 @@ from jury_judge import (
     grid_of,
     judge_probe,
     judge_run,
+    judging_session,
     list_run,
     make_key,
     prepared_fork,
-    run_session,
     settings_of,
 )
 from jury_judge.runs.estimate import Range
@@ -350,7 +350,7 @@ async def test_a_list_alone_stops_where_the_run_is_cancelled_and_goes_on_when_it
     async def listed(*, reopens: int | None = None, limit: int | None = None) -> tuple[int, bool]:
         plan = planned(cases, tmp_path, limit=limit)
         plan.reopens = reopens
-        with run_session(plan, lambda _line: None, keys=False) as session:
+        with judging_session(plan, lambda _line: None, keys=False) as session:
             found = await list_run(session, asyncio.Event())
         return found.listed, found.complete
 

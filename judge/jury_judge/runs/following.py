@@ -31,14 +31,14 @@ _PAGE = 500
 @contextmanager
 def followed(
     url: str, run_id: str, progress: ProgressListener, prices: Prices | None = None
-) -> "Iterator[FollowedRun]":
+) -> "Iterator[RunFollower]":
     """A run that another process executes."""
     with closing(open_store(url, write=False)) as store, closing(open_registry(url)) as registry:
-        yield FollowedRun(url, run_id, store, registry, progress, prices)
+        yield RunFollower(url, run_id, store, registry, progress, prices)
 
 
 @dataclass
-class FollowedRun:
+class RunFollower:
     """A run that another process executes; of use in the context of `followed`."""
 
     url: str

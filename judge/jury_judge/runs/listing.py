@@ -21,7 +21,7 @@ from jury_judge.runs.execution import CaseJobs
 from jury_judge.runs.lister import CaseLister, is_judged_by
 from jury_judge.runs.preflight import is_over, preflight
 from jury_judge.runs.run import RunInput, RunProgress
-from jury_judge.runs.session import LOCK_SECONDS, RunSession
+from jury_judge.runs.session import LOCK_SECONDS, JudgingSession
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.stores.stores import open_writer
 from jury_store.event_store import EventStore
@@ -118,7 +118,7 @@ class ListingOutcome(NamedTuple):
     complete: bool
 
 
-async def list_run(session: RunSession, stopping: asyncio.Event) -> ListingOutcome:
+async def list_run(session: JudgingSession, stopping: asyncio.Event) -> ListingOutcome:
     """Open every debate of a run, and ask no model; the same call goes on where an earlier one stopped.
 
     Args:
@@ -147,6 +147,6 @@ async def list_run(session: RunSession, stopping: asyncio.Event) -> ListingOutco
     return after._replace(now=after.listed - (0 if before is None else before.listed))
 
 
-def _listed(session: RunSession) -> ListingOutcome | None:
+def _listed(session: JudgingSession) -> ListingOutcome | None:
     facts = run_facts(session.store.read_stream(run_stream(session.planned.run.run_id)))
     return None if facts is None else ListingOutcome(facts.listed, 0, facts.complete)

@@ -61,9 +61,9 @@ _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def run_session(
+def judging_session(
     planned: RunPlan, say: Say, *, in_process: bool | None = None, detached: bool = False, keys: bool = True
-) -> "Iterator[RunSession]":
+) -> "Iterator[JudgingSession]":
     """The run, compared with its store; no other process may execute it meanwhile.
 
     Blocks while cases are read. A missing store is created after every case could be read.
@@ -110,7 +110,7 @@ def run_session(
         if writer is not None and store.last_position() != checked.stored.position:
             checked = preflight(planned.run, store, seconds=seconds, endpoints=endpoints, before=checked)
         asked = settings.asked_in_process
-        yield RunSession(
+        yield JudgingSession(
             planned=planned,
             url=url,
             store=store,
@@ -189,8 +189,8 @@ async def _passed_on(stopping: asyncio.Event | None) -> AsyncIterator[asyncio.Ev
 
 
 @dataclass(kw_only=True)
-class RunSession:
-    """One session of a run, in the context of `run_session`: compared with its store, executed, and its outcome.
+class JudgingSession:
+    """One session of a run, in the context of `judging_session`: compared with its store, executed, and its outcome.
 
     Attributes:
         planned: the run as it was asked for.
@@ -451,7 +451,7 @@ async def judge_run(
         say: takes lines for the user: where debates run, who receives the cases, a juror died …
     """
     with ExitStack() as stack:
-        session = await asyncio.to_thread(stack.enter_context, run_session(planned, say))
+        session = await asyncio.to_thread(stack.enter_context, judging_session(planned, say))
         await asyncio.to_thread(session.set_up, progress)
         lines = 0
         async with aclosing(session.execute(stopping)) as judged:
