@@ -312,7 +312,7 @@ class Jury(Records):
             complete: these are all cases of the run, as far as is known.
             log: of the run, where its stream was read before; one call uses it at a time.
         """
-        from jury_judge.runs.listing import list_cases
+        from jury_judge.runs.listed_run import list_cases
 
         check_ids(run_id)
         await self._check_ready()
