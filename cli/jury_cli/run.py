@@ -14,7 +14,6 @@ from jury_cli.exits import Exit
 from jury_cli.observation_options import LOG_LINES, LOOPBACK, METRICS, TOKEN, MetricsServer
 from jury_cli.option_groups import Options, grouped, options
 from jury_cli.options import (
-    artifact_hosts,
     asked,
     close_with_command,
     fields,
@@ -120,7 +119,7 @@ def command(
     settings = RunSettings.of(**asked(given))
     loaded = panel_of_run(settings)
     settings.check(loaded.panel.scale)
-    cases = cases_of(settings, paths, artifact_hosts(), stdin=standard_input(paths), scale=loaded.panel.scale)
+    cases = cases_of(settings, paths, stdin=standard_input(paths), scale=loaded.panel.scale)
     close_with_command(cases)
     planned = RunPlan(cases, settings, loaded=loaded)
     if detach:
@@ -151,6 +150,7 @@ def _judge_or_follow(planned: "RunPlan", shown: Shown, results: "Results") -> "R
 
 def _detach(planned: "RunPlan", shown: Shown) -> int:
     """List a run to its end, and have another process judge it; returns once it does, or has ended."""
+    from jury_judge.runs.cancelling import cancellations_at
     from jury_judge.runs.resumed_run import check_for_cluster
     from jury_judge.runs.supervision import detached_holder
 
@@ -165,7 +165,8 @@ def _detach(planned: "RunPlan", shown: Shown) -> int:
         note(f"run {run_id} goes on in process {holder.process} already; {ways}")
         print(run_id)
         return Exit.DONE
-    reopens = planned.cancellations()  # before it is listed: a later one counts
+    # Before it is listed: a later one counts.
+    reopens = 0 if planned.settings.once else cancellations_at(planned.store_url, run_id)
     if (code := _list(planned, keys=True)) != Exit.DONE:
         return code
     where, ended = _started(planned, shown._replace(display="plain")._asdict(), reopens)

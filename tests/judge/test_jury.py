@@ -27,7 +27,7 @@ from jury_judge import (
     Sources,
     Writing,
 )
-from jury_judge.stores.stores import lend_writer
+from jury_judge.stores.stores import open_writer
 from jury_migrations import upgrade
 from jury_replay import verify
 from jury_store import SqliteLock, StoreLocked, open_store
@@ -266,12 +266,12 @@ async def test_whoever_waits_when_the_jury_is_left_gets_an_error_and_the_same_ca
 
 def test_a_forked_process_does_not_write_through_what_its_parent_opened(url: str) -> None:
     upgrade(url)
-    store = lend_writer(url, run="parent", wait=0)
+    store = open_writer(url, run="parent", wait=0)
     found, sent = multiprocessing.get_context("fork").Pipe(duplex=False)
 
     def child() -> None:
         try:
-            lend_writer(url, run="child", wait=0)
+            open_writer(url, run="child", wait=0)
         except StoreLocked as error:
             sent.send(str(error))
         else:

@@ -66,27 +66,26 @@ class CasesOnce:
         weakref.finalize(self, self._kept.close)
         self._rest = self._read()
 
-    def ahead(self, skip: Skip, stopping: asyncio.Event | None = None) -> Iterator[ReadCase]:
-        """The cases from the first on; all that were read so far are given again to the next reader.
+    def read(self, skip: Skip, stopping: asyncio.Event | None = None, *, last: bool = False) -> Iterator[ReadCase]:
+        """The cases from the first on, those that were read before too.
 
         Args:
             skip: takes the ids of the next cases, and returns those of which the id is enough.
             stopping: once set, nothing behind a URI is read.
+            last: nothing is kept for another reader any more.
         """
-        yield from self._again(skip)
+        for batch in batches(self._read_back()):
+            skipped = skip([one.case_id for one in batch])
+            for one in batch:
+                yield one._replace(content=None) if one.case_id in skipped else one
+        if last:
+            self._kept.close()
         self._skip, self._stopping = skip, stopping
         for one in self._rest:
-            if self._judged:
+            if self._judged and not last:
                 self._kept.seek(0, 2)
                 self._kept.write(b"\n".join((one.case_id.encode(), one.content or b"", b"")))
             yield one
-
-    def taken(self, skip: Skip, stopping: asyncio.Event | None = None) -> Iterator[ReadCase]:
-        """The same for the last reader: nothing is kept any more. Raises as `ahead`."""
-        yield from self._again(skip)
-        self._kept.close()
-        self._skip, self._stopping = skip, stopping
-        yield from self._rest
 
     def kept(self) -> Iterator[Case]:
         """The cases that were read ahead and not taken yet."""
@@ -119,12 +118,6 @@ class CasesOnce:
             return True
         debates = [debate_stream(one) for one in self._run.debate_ids(case)]
         return len(self._store.heads(debates)) < len(debates)
-
-    def _again(self, skip: Skip) -> Iterator[ReadCase]:
-        for batch in batches(self._read_back()):
-            skipped = skip([one.case_id for one in batch])
-            for one in batch:
-                yield one._replace(content=None) if one.case_id in skipped else one
 
     def _read_back(self) -> Iterator[ReadCase]:
         place = 0

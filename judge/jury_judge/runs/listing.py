@@ -87,7 +87,7 @@ def _new_jobs(run: Run, store: EventStore, facts: RunFacts | None) -> list[Job] 
 
 def _jobs(run: Run, cases: CasesOnce, resolved: ResolvedPanel) -> Iterator[Job]:
     context, place = RunContext(run.run_id, resolved, pictures=run.pictures), first_place(run.ladder)
-    for found in cases.taken(no_case):
+    for found in cases.read(no_case, last=True):
         assert found.content is not None, "the case was read"
         for debate in run.debate_ids(found.case_id):
             yield Job(debate, found.content, context, run.submission_id, stage=place)

@@ -207,7 +207,7 @@ def preflight(
         cases=CasesOnce(run, there, judged=judged) if before is None else before.cases,
     )
     read = known = ended = 0
-    found = report.cases.ahead(no_case)
+    found = report.cases.read(no_case)
     for batch in batches(found, most=1 if there is None else BUILT):
         if there is not None:
             index.load([one.case_id for one in batch])

@@ -95,12 +95,11 @@ class RunStatus(NamedTuple):
     figures: ProcessFigures | None
 
 
-class StatusFile:
-    """The file of this process, until `release`."""
+class StatusFile(NamedTuple):
+    """The file of this process, until `release`; `fields` say who it is."""
 
-    def __init__(self, locked: LockedFile, fields: dict[str, Any]) -> None:
-        self._locked = locked
-        self._fields = fields
+    locked: LockedFile
+    fields: dict[str, Any]
 
     @classmethod
     def take(cls, store_url: str, run_id: str, *, began: int, detached: bool) -> Self | None:
@@ -122,11 +121,11 @@ class StatusFile:
         Raises:
             OSError: it cannot be written.
         """
-        self._locked.write(json.dumps({**self._fields, **asdict(figures)}).encode())
+        self.locked.write(json.dumps({**self.fields, **asdict(figures)}).encode())
 
     def release(self) -> None:
         """Delete the file."""
-        self._locked.release()
+        self.locked.release()
 
 
 def read_status(store_url: str, run_id: str) -> RunStatus | None:
