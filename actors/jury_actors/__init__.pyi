@@ -2,7 +2,7 @@ from jury_actors.admission.admission import Admission as Admission
 from jury_actors.admission.admission import AdmissionClient as AdmissionClient
 from jury_actors.admission.budget import BudgetRule as BudgetRule
 from jury_actors.admission.budget import BudgetService as BudgetService
-from jury_actors.admission.budget import Ceiling as Ceiling
+from jury_actors.admission.budget import RunBudget as RunBudget
 from jury_actors.admission.budget import Spent as Spent
 from jury_actors.admission.limiter import FIRST_IN_FLIGHT as FIRST_IN_FLIGHT
 from jury_actors.admission.limiter import Limiter as Limiter

@@ -14,7 +14,7 @@ from typing import Any
 
 import ray
 
-from jury_actors.admission.budget import BUDGET, BudgetRule, BudgetService, Ceiling, Spent
+from jury_actors.admission.budget import BUDGET, BudgetRule, BudgetService, RunBudget, Spent
 from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.service import BEAT, AdmissionInterface, AdmissionService
 from jury_actors.background import has_failed
@@ -160,18 +160,18 @@ class LimiterActor(_AdmissionActor):
 class BudgetActor(_AdmissionActor):
     """The process of a run's budget. A successor does not know what is reserved: it halts every call."""
 
-    def __init__(self, name: str, observation: ObservationSettings, namespace: str, ceiling: Ceiling) -> None:
+    def __init__(self, name: str, observation: ObservationSettings, namespace: str, budget: RunBudget) -> None:
         super().__init__(name, observation)
         self._namespace = namespace
-        self._ceiling = ceiling
+        self._budget = budget
 
     def _served(self) -> AdmissionService:
-        rule = BudgetRule(self._ceiling, lost=ray.get_runtime_context().was_current_actor_reconstructed)
+        rule = BudgetRule(self._budget, lost=ray.get_runtime_context().was_current_actor_reconstructed)
         clerk = ray_proxy(ClerkInterface, partial(ray.get_actor, CLERK, namespace=self._namespace), repeats=True)
 
         async def store(lease: Spent) -> None:
-            assert self._ceiling.run is not None
-            await clerk.store_run_lease(self._ceiling.run, *lease)
+            assert self._budget.run is not None
+            await clerk.store_run_lease(self._budget.run, *lease)
 
         return BudgetService(rule, token_hex(8), store, linger=LINGER)
 
@@ -196,7 +196,7 @@ class JurorActor(ServiceActor):
             config,
             token_hex(8),
             limiter=ray_proxy(AdmissionInterface, limiter, replaceable=True) if config.limited else None,
-            budget=ray_proxy(AdmissionInterface, partial(find, BUDGET)) if config.ceiling.counted else None,
+            budget=ray_proxy(AdmissionInterface, partial(find, BUDGET)) if config.budget.counted else None,
             observer=self._observer,
         )
         providers = provider_factory(config.script, config.endpoints)

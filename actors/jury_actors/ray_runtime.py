@@ -280,8 +280,8 @@ class _Actors:
         if config.limited and not config.shared_cluster:
             self._start_writer(LimiterActor, LIMITER)
         self.budget = None
-        if config.ceiling.counted:
-            self.budget = budget = self._start_writer(BudgetActor, BUDGET, self._namespace, config.ceiling)
+        if config.budget.counted:
+            self.budget = budget = self._start_writer(BudgetActor, BUDGET, self._namespace, config.budget)
             self._watch(budget, "the process that keeps the budget", "no further call can be made")
         # Of the endpoints a plain dict: a mapping proxy does not pickle.
         self._config = config._replace(endpoints=dict(config.endpoints))

@@ -17,7 +17,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from jury_actors.admission.admission import Admission, AdmissionClient
-from jury_actors.admission.budget import BUDGET, BudgetRule, BudgetService, Ceiling, Spent
+from jury_actors.admission.budget import BUDGET, BudgetRule, BudgetService, RunBudget, Spent
 from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.permit import ModelClasses
 from jury_actors.admission.service import AdmissionInterface, AdmissionService
@@ -148,7 +148,7 @@ class RuntimeConfig(NamedTuple):
     replicas: int | None = None
     endpoints: Endpoints = NO_ENDPOINTS
     prices: Prices = Prices()
-    ceiling: Ceiling = Ceiling()
+    budget: RunBudget = RunBudget()
     shared_cluster: bool = False
     store_patience: float = STORE_PATIENCE
     observation: ObservationSettings = NO_OBSERVATION
@@ -204,12 +204,12 @@ def admission(
     )
 
 
-def _budget_service(ceiling: Ceiling, clerk: Clerk) -> BudgetService:
+def _budget_service(budget: RunBudget, clerk: Clerk) -> BudgetService:
     async def store(lease: Spent) -> None:
-        assert ceiling.run is not None
-        await clerk.store_run_lease(ceiling.run, *lease)
+        assert budget.run is not None
+        await clerk.store_run_lease(budget.run, *lease)
 
-    return BudgetService(BudgetRule(ceiling), BUDGET, store)
+    return BudgetService(BudgetRule(budget), BUDGET, store)
 
 
 @asynccontextmanager
@@ -236,7 +236,7 @@ async def in_process_runtime(
         limiter = None
         if config.limited:
             limiter = AdmissionService(Limiter(backoff=backoff, jitter=effects.jitter), "limiter")
-        budget = _budget_service(config.ceiling, clerk) if config.ceiling.counted else None
+        budget = _budget_service(config.budget, clerk) if config.budget.counted else None
         halts = ProviderHalts()
 
         names: dict[str | None, list[str]] = {}

@@ -35,8 +35,8 @@ def command(*, as_json: bool, **given: Any) -> int:
     from jury_cli.event_loops import finishing, judging_loop, note_end, note_line, until_interrupted
     from jury_cli.live import events_shown
     from jury_cli.views.cases import lines_of_case
-    from jury_judge.runs.executor import executor_of
     from jury_judge.runs.plan import RunPlan
+    from jury_judge.runs.session import judging_session
     from jury_judge.settings.run import RunSettings
 
     settings = RunSettings.of(**given)
@@ -45,10 +45,10 @@ def command(*, as_json: bool, **given: Any) -> int:
     (debate_id,) = planned.run.debate_ids(case)
     resume_hint = f"the events so far are kept; {typed_command()} demo starts a new debate"
     with (
-        executor_of(planned, note_line, in_process=False) as executor,
+        judging_session(planned, note_line, in_process=False) as session,
         closing(WritingLine()) as writing,
     ):
-        executor.set_up()
+        session.set_up()
         on_chunk = None if planned.loaded.is_simulated else writing.take  # a simulated judge writes all at once
         if planned.loaded.is_simulated:
             note("The jurors are simulated: rule-based readers. No model is called.")
@@ -58,25 +58,25 @@ def command(*, as_json: bool, **given: Any) -> int:
 
         async def judge(stopping: asyncio.Event) -> None:
             async with (
-                events_shown(executor.feed, debate_id, note_wrapped, reasons=True),
-                aclosing(executor.execute(stopping, on_chunk=on_chunk)) as lines,
+                events_shown(session.feed, debate_id, note_wrapped, reasons=True),
+                aclosing(session.execute(stopping, on_chunk=on_chunk)) as lines,
             ):
                 async for _ in lines:
                     pass
 
         began = time.monotonic()
-        with judging_loop(settings, on_ray=executor.needs_ray, resume_hint=resume_hint) as loop:
-            if executor.needs_ray:
+        with judging_loop(settings, on_ray=session.needs_ray, resume_hint=resume_hint) as loop:
+            if session.needs_ray:
                 note(f"Ray runs after {time.monotonic() - began:.1f} s; its actors start …")
             _, interrupted = loop.run(
-                until_interrupted(judge, says=finishing(resume_hint), waits_for=executor.waits_for)
+                until_interrupted(judge, says=finishing(resume_hint), waits_for=session.waits_for)
             )
-        note_end(interrupted=interrupted, resume_hint=resume_hint, sealed=executor.sealed)
-        outcome = executor.outcome(interrupted=interrupted, lines=0)
+        note_end(interrupted=interrupted, resume_hint=resume_hint, sealed=session.sealed)
+        outcome = session.outcome(interrupted=interrupted, lines=0)
         if outcome.problems:
             note_line(f"the debate could not go on: {visible_line(str(outcome.problems[0].problem), 500)}")
             return Exit.STOPPED
-        result = executor.result(debate_id)
+        result = session.result(debate_id)
     if result is None or result["status"] == "unfinished":
         return Exit.INTERRUPTED
     _print(result, as_json=as_json)

@@ -23,7 +23,7 @@ from jury_cli.terminal import print_report
 
 if TYPE_CHECKING:
     from jury_judge.probing import PlannedProbe
-    from jury_judge.runs.run_watch import RunOutcome
+    from jury_judge.runs.run import RunOutcome
     from jury_judge.settings.run import ProbeSettings
 
 _OF_THE_COMMAND = ("display", "as_json", "dry_run", "fail_on_finding")

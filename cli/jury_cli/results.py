@@ -18,8 +18,9 @@ from jury_cli.views.result_line import result_lines_of
 from jury_events.text import duration, pluralize, rate, visible_line
 from jury_events.verdict import REVIEW
 from jury_judge.report_files import write_report
+from jury_judge.runs.following import followed
 from jury_judge.runs.plan import RunPlan
-from jury_judge.runs.run_watch import RunOutcome, followed, stop_cause
+from jury_judge.runs.run import RunOutcome, stop_cause
 from jury_judge.settings.run import ReportSettings
 from jury_views.reasons import NO_REASON
 from jury_views.tally import (

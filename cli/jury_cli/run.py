@@ -30,9 +30,9 @@ from jury_judge.log_lines import log_line
 
 if TYPE_CHECKING:
     from jury_cli.results import Results
-    from jury_judge.runs.executor import RunExecutor
     from jury_judge.runs.plan import RunPlan
-    from jury_judge.runs.run_watch import RunOutcome
+    from jury_judge.runs.run import RunOutcome
+    from jury_judge.runs.session import JudgingSession
     from jury_judge.runs.supervision import EndedEarly
 
 
@@ -203,15 +203,15 @@ def _list(planned: "RunPlan", *, keys: bool, says_how: bool = False) -> int:
         says_how: note how they are judged, and print the run's id.
     """
     from jury_cli.event_loops import event_loop, note_line, until_interrupted
-    from jury_judge.runs.executor import executor_of
     from jury_judge.runs.listing import list_run
     from jury_judge.runs.plan import remarks
+    from jury_judge.runs.session import judging_session
 
     run_id = planned.run.run_id
-    with executor_of(planned, note_line, keys=keys) as executor, event_loop() as loop:
-        for line in remarks(executor.planned, executor.checked):
+    with judging_session(planned, note_line, keys=keys) as session, event_loop() as loop:
+        for line in remarks(session.planned, session.checked):
             note_line(line)
-        found, interrupted = loop.run(until_interrupted(lambda stopping: list_run(executor, stopping)))
+        found, interrupted = loop.run(until_interrupted(lambda stopping: list_run(session, stopping)))
     if found is not None:
         more = "" if found.complete else "; the list is not complete, and the same command goes on with it"
         note_line(f"run {run_id}: {pluralize(found.listed, 'debate')} listed, {found.now:,} of them now{more}")
@@ -236,21 +236,21 @@ def judge_run(
         again: how the command goes on with it; None: with --run.
     """
     from jury_cli.event_loops import finishing, judging_loop, note_end, note_line, share_heap, until_interrupted
-    from jury_judge.runs.executor import executor_of
     from jury_judge.runs.plan import closing_remarks
+    from jury_judge.runs.session import judging_session
 
     if planned.settings.batch:
         share_heap()
     run_id = planned.run.run_id
     resume_hint = again or f"the same command with --run {run_id} goes on from here"
     with (
-        executor_of(planned, note_line, detached=detached) as executor,
+        judging_session(planned, note_line, detached=detached) as session,
         closing(ProgressDisplay(run_id, shown.display)) as display,
         closing(MetricsServer(shown.metrics_port, shown.metrics_host, os.environ.get(TOKEN))) as metrics,
     ):
-        checked = executor.checked
-        executor.set_up(display, metrics.totals)
-        _note_run(executor, verbose=shown.verbose)
+        checked = session.checked
+        session.set_up(display, metrics.totals)
+        _note_run(session, verbose=shown.verbose)
         log_line(
             LOG,
             logging.INFO,
@@ -258,13 +258,13 @@ def judge_run(
             f"run {run_id} begins",
             run=run_id,
             debates=checked.total,
-            on_ray=not executor.in_process,
+            on_ray=not session.in_process,
         )
 
         async def judge(stopping: asyncio.Event) -> None:
             async with (
                 metrics.serving(),
-                aclosing(executor.execute(stopping, on_spending=display.spent)) as lines,
+                aclosing(session.execute(stopping, on_usage=display.spent)) as lines,
             ):
                 async for line in lines:
                     results.take(line)
@@ -272,14 +272,14 @@ def judge_run(
                     if checked.left and results.taken != checked.total:
                         check_stdout(resume_hint)
 
-        with judging_loop(planned.settings, on_ray=executor.needs_ray, resume_hint=resume_hint) as loop:
+        with judging_loop(planned.settings, on_ray=session.needs_ray, resume_hint=resume_hint) as loop:
             _, interrupted = loop.run(
-                until_interrupted(judge, says=finishing(resume_hint), waits_for=executor.waits_for)
+                until_interrupted(judge, says=finishing(resume_hint), waits_for=session.waits_for)
             )
-        for line in closing_remarks(planned, executor.checked, whole=not interrupted):
+        for line in closing_remarks(planned, session.checked, whole=not interrupted):
             note_line(line)
-        note_end(interrupted=interrupted, resume_hint=resume_hint, sealed=executor.sealed)
-        outcome = executor.outcome(interrupted=interrupted, lines=results.taken)
+        note_end(interrupted=interrupted, resume_hint=resume_hint, sealed=session.sealed)
+        outcome = session.outcome(interrupted=interrupted, lines=results.taken)
         log_line(
             LOG,
             logging.INFO,
@@ -296,12 +296,12 @@ def judge_run(
         return outcome
 
 
-def _note_run(executor: "RunExecutor", *, verbose: bool) -> None:
+def _note_run(session: "JudgingSession", *, verbose: bool) -> None:
     """Whether models are called, the run's id where it was generated, and what is odd about the cases."""
     from jury_cli.event_loops import note_line
     from jury_judge.runs.plan import not_shown, remarks
 
-    planned = executor.planned
+    planned = session.planned
     if planned.loaded.is_simulated:
         note(
             "The jurors are simulated: rule-based readers. No model is called; their verdicts are no evaluation. For a "
@@ -309,9 +309,9 @@ def _note_run(executor: "RunExecutor", *, verbose: bool) -> None:
         )
     if planned.is_new:
         note(f"run {planned.run.run_id}")
-    for line in remarks(executor.planned, executor.checked):
+    for line in remarks(session.planned, session.checked):
         note_line(line)
-    for case_id, omissions in not_shown(executor.checked) if verbose else ():
+    for case_id, omissions in not_shown(session.checked) if verbose else ():
         note(f"case {case_id}: not shown: {omissions}")
 
 

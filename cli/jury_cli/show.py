@@ -131,7 +131,7 @@ def _show_debate(history: "DebateHistory", *, full: bool, as_json: bool) -> None
 
 
 def _uncached(history: "DebateHistory") -> "UncachedCost | None":
-    from jury_judge.runs.spending import list_prices_of, uncached_today
+    from jury_judge.runs.usage import list_prices_of, uncached_today
     from jury_views.terminal.calls import UncachedCost
 
     usages = [call.usage for call in history.exchanges]

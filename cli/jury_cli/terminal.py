@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from jury_judge import Chunk, Finished
-    from jury_judge.runs.spending import Spending
+    from jury_judge.runs.usage import RunUsage
     from jury_views.page import Page
 
 _MEANINGFUL = 0.5
@@ -192,7 +192,7 @@ class ProgressDisplay:
         self._quiet = display == "none"
         self._bar: Progress | None = None
         self._task: TaskID | None = None
-        """Drawn from `begin` on; spending may be known before."""
+        """Drawn from `begin` on; usage may be known before."""
         if not self._quiet and is_live(display):
             self._bar = _progress_bar()
         self._total: int | None = None
@@ -224,12 +224,12 @@ class ProgressDisplay:
         self._total = total
         self._draw(total=total)
 
-    def spent(self, spending: "Spending") -> None:
-        """Set the spending of this session; shown with the next progress, or soon where no debate ends."""
-        more = spending.calls > self._calls
-        self._calls = spending.calls
-        if spending.calls:  # debates may have ended since an early look that found none
-            self._cost = f"{pluralize(spending.calls, 'call')}, {spending.cost_text}"
+    def spent(self, usage: "RunUsage") -> None:
+        """Set the usage of this session; shown with the next progress, or soon where no debate ends."""
+        more = usage.calls > self._calls
+        self._calls = usage.calls
+        if usage.calls:  # debates may have ended since an early look that found none
+            self._cost = f"{pluralize(usage.calls, 'call')}, {usage.cost_text}"
         now = time.monotonic()
         if self._bar is not None:
             self._draw(cost=self._beside())
@@ -260,7 +260,7 @@ class ProgressDisplay:
             self._say(now)
 
     def _beside(self) -> str:
-        """Cases that went on to later stages, and the spending."""
+        """Cases that went on to later stages, and the usage."""
         stages = [f"{count:,} went on to stage {stage}" for stage, count in sorted(self._went_on.items())]
         return ", ".join(filter(None, (*stages, self._cost)))
 

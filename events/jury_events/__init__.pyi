@@ -249,11 +249,11 @@ from jury_events.rubric import Dimension as Dimension
 from jury_events.rubric import DimensionScore as DimensionScore
 from jury_events.rubric import Rubric as Rubric
 from jury_events.rubric import Scores as Scores
+from jury_events.run_events import BudgetBounds as BudgetBounds
 from jury_events.run_events import BudgetChanged as BudgetChanged
 from jury_events.run_events import CancelRequested as CancelRequested
 from jury_events.run_events import CasesListed as CasesListed
 from jury_events.run_events import ListCompleted as ListCompleted
-from jury_events.run_events import RunBudget as RunBudget
 from jury_events.run_events import RunEnded as RunEnded
 from jury_events.run_events import RunEndpoint as RunEndpoint
 from jury_events.run_events import RunImported as RunImported

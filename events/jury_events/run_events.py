@@ -46,7 +46,16 @@ class RunLadder(Value):
     further: tuple[RunStage, ...]
 
 
-class RunBudget(Value):
+BUDGET_ROUNDING = 1e-9
+"""Dollars: sums of floats that should be equal differ by less."""
+
+
+def fits(calls: int, cost: float, most_calls: int | None, most_cost: float | None) -> bool:
+    """Whether so much may be spent in all; None: without a bound."""
+    return (most_calls is None or calls <= most_calls) and (most_cost is None or cost <= most_cost + BUDGET_ROUNDING)
+
+
+class BudgetBounds(Value):
     """What a run may spend over all its sessions, in calls and US dollars; None: without a bound."""
 
     max_calls: Count | None = None
@@ -65,11 +74,11 @@ class RunBudget(Value):
 
     def covers(self, calls: int, cost: float) -> bool:
         """Whether so much may be spent in all."""
-        return (self.max_calls is None or calls <= self.max_calls) and (self.max_cost is None or cost <= self.max_cost)
+        return fits(calls, cost, self.max_calls, self.max_cost)
 
-    def left(self, calls: int, cost: float) -> "RunBudget":
+    def left(self, calls: int, cost: float) -> "BudgetBounds":
         """What is left once so much is spent."""
-        return RunBudget(
+        return BudgetBounds(
             max_calls=None if self.max_calls is None else max(0, self.max_calls - calls),
             max_cost=self.cost_left(cost),
         )
@@ -78,7 +87,7 @@ class RunBudget(Value):
         """The dollars that are left once so much is spent."""
         return None if self.max_cost is None else max(0.0, self.max_cost - cost)
 
-    def over(self, other: "RunBudget") -> "RunBudget":
+    def over(self, other: "BudgetBounds") -> "BudgetBounds":
         """These bounds, and where there is none those of the other."""
         return other.changed(**{name: bound for name, bound in self if bound is not None})
 
@@ -112,7 +121,7 @@ class RunOpened(EventBody):
     endpoints: tuple[RunEndpoint, ...]
     ladder: RunLadder | None = None
     repeats: Annotated[int, Field(ge=1)]
-    budget: RunBudget
+    budget: BudgetBounds
     by: Label
     submitted: RunSubmission | None = None
     program: Label
@@ -162,7 +171,7 @@ class BudgetChanged(EventBody):
 
     type: Literal["budget_changed"] = "budget_changed"
     number: EventNumber
-    budget: RunBudget
+    budget: BudgetBounds
     by: Label
 
 

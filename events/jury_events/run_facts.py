@@ -10,11 +10,11 @@ from jury_events.envelope import StoredEvent
 from jury_events.errors import MalformedBody
 from jury_events.ids import stream_debate
 from jury_events.run_events import (
+    BudgetBounds,
     BudgetChanged,
     CancelRequested,
     CasesListed,
     ListCompleted,
-    RunBudget,
     RunEnded,
     RunImported,
     RunOpened,
@@ -43,7 +43,7 @@ class RunFacts(NamedTuple):
     """
 
     opened: RunOpened
-    budget: RunBudget
+    budget: BudgetBounds
     version: int = 1
     listed: int = 0
     pages: int = 0

@@ -45,7 +45,7 @@ from jury_judge.runs.panel_actors import (
 from jury_judge.runs.preflight import is_over, preflight
 from jury_judge.runs.run import (
     CaseSource,
-    Run,
+    RunInput,
     RunProgress,
     check_bounds,
     check_ids,
@@ -381,8 +381,8 @@ class Jury(Records):
         repeats: int = 1,
         submitted: RunSubmission | None = None,
         whole: bool = True,
-    ) -> Run:
-        return Run(
+    ) -> RunInput:
+        return RunInput(
             run_id=run_id,
             resolved=self._loaded.resolved,
             cases=cases,
@@ -396,7 +396,7 @@ class Jury(Records):
         )
 
     async def _judged(
-        self, run: Run, *, named: bool, reopens: int = 0, listed: bool = False, on_event: OnEventOf | None = None
+        self, run: RunInput, *, named: bool, reopens: int = 0, listed: bool = False, on_event: OnEventOf | None = None
     ) -> AsyncGenerator[str, None]:
         """Judge a run; yields the ids of the debates in the order of their lines.
 

@@ -28,11 +28,10 @@ from jury_judge.probes.twins import (
 )
 from jury_judge.records.votes import VoteReports
 from jury_judge.runs.execution import Line
-from jury_judge.runs.executor import judge_run
 from jury_judge.runs.plan import Cases, RunPlan, loaded_panel
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS
-from jury_judge.runs.run import CaseSource, Run
-from jury_judge.runs.run_watch import RunOutcome
+from jury_judge.runs.run import CaseSource, RunInput, RunOutcome
+from jury_judge.runs.session import judge_run
 from jury_judge.settings.run import ProbeSettings
 from jury_judge.statistics.probe_reports import marking_run, reflection_run, speakers_run
 from jury_judge.statistics.vote_reports import probe_labels
@@ -85,7 +84,7 @@ class PlannedProbe:
             raise SettingError(f"--probe: {'; '.join(lines)}; name other probes")
         return lines
 
-    def planned(self, run: Run, before: Sequence[RunOutcome] = ()) -> RunPlan:
+    def planned(self, run: RunInput, before: Sequence[RunOutcome] = ()) -> RunPlan:
         """One of the runs, with what those before it left of the budget."""
         asked = self._planned.settings
         spent = [outcome.run_spent for outcome in before if outcome.run_spent is not None]
@@ -93,7 +92,7 @@ class PlannedProbe:
         cost = sum(one.cost + one.unrecorded.cost for one in spent)
         return self._planned.over(run, asked.changed(**dict(asked.bounds.left(calls, cost))))
 
-    def _runs(self) -> Iterator[Run]:
+    def _runs(self) -> Iterator[RunInput]:
         run, probes = self._planned.run, self.asked.probes
         of_first: list[str] = [probe for probe in probes if probe not in {SPEAKERS, MARKING, REFLECTION}]
         if MARKING in probes:
@@ -113,7 +112,7 @@ class PlannedProbe:
             yield _with_panel(first, marking_run(run.run_id), other_marking(run.resolved), injected)
 
 
-def _with_panel(first: Run, run_id: str, resolved: ResolvedPanel, cases: CaseSource) -> Run:
+def _with_panel(first: RunInput, run_id: str, resolved: ResolvedPanel, cases: CaseSource) -> RunInput:
     if not is_run_id(run_id):
         raise SettingsRefused(
             f"{{run_id}}: the run {escaped(run_id)} of another panel would have too long an id; shorten it"

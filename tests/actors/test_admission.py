@@ -15,15 +15,15 @@ from jury_actors import (
     Backoff,
     Broken,
     BudgetRule,
-    Ceiling,
     Effects,
     Halted,
     Juror,
     Limiter,
     ModelClasses,
+    RunBudget,
 )
 from jury_debate import Answered
-from jury_events import CallOutcome, RunBudget, Usage
+from jury_events import BudgetBounds, CallOutcome, Usage
 from jury_providers import Endpoint, Limits, ModelReply, Price, Prices
 from support.canned_server import canned_server
 from support.dialects import CHAT, a_request
@@ -39,16 +39,18 @@ ANSWERED = Usage(input_tokens=1000, output_tokens=100)
 class AdmissionHarness:
     """A juror with seats at openai/gpt-4o, with a limiter and an optional budget."""
 
-    def __init__(self, *turns: object, limits: Limits = Limits(), ceiling: Ceiling = Ceiling(), most: int | None = 64):
+    def __init__(
+        self, *turns: object, limits: Limits = Limits(), budget: RunBudget = RunBudget(), most: int | None = 64
+    ):
         self.provider = ScriptedProvider(*turns, most=most)
         self.provider.simulated = False
         self.clerk = BlockableClerk()
         self.limiter = Limiter(backoff=Backoff(base=0.0, cap=0.0))
         endpoints = {"openai": Endpoint(limits={"gpt-*": limits})}
         self.classes = ModelClasses(endpoints, {"OPENAI_API_KEY": "sk-1"})
-        budget = AdmissionClient(AdmissionService(BudgetRule(ceiling), "b"), "c") if ceiling.bounds.bounded else None
+        counted = AdmissionClient(AdmissionService(BudgetRule(budget), "b"), "c") if budget.bounds.bounded else None
         admission = Admission(
-            "r", self.classes, PRICES, limiter=AdmissionClient(AdmissionService(self.limiter, "l"), "c"), budget=budget
+            "r", self.classes, PRICES, limiter=AdmissionClient(AdmissionService(self.limiter, "l"), "c"), budget=counted
         )
         ticks = count(1)
         self.juror = Juror(
@@ -148,7 +150,7 @@ async def test_an_exchange_records_the_cost_of_the_call(make_harness: MakeHarnes
 
 
 async def test_no_call_is_made_beyond_the_budget(make_harness: MakeHarness):
-    harness = make_harness(ceiling=Ceiling(RunBudget(max_calls=3)))
+    harness = make_harness(budget=RunBudget(BudgetBounds(max_calls=3)))
     results = await harness.results_of(*SEATS)
 
     assert 3 == len(harness.provider.requests) == len(harness.clerk.exchanges())
@@ -224,7 +226,7 @@ def test_another_key_or_another_address_is_another_class():
 
 
 async def test_a_call_without_a_settlement_counts_as_made(make_harness: MakeHarness) -> None:
-    harness = make_harness(RuntimeError("the adapter broke"), ceiling=Ceiling(RunBudget(max_calls=1)))
+    harness = make_harness(RuntimeError("the adapter broke"), budget=RunBudget(BudgetBounds(max_calls=1)))
     (broken,) = await harness.results_of("a")
     await harness.juror.submit(harness.ask("b"))
     halted = (await results_of(harness.juror, 2))[-1]

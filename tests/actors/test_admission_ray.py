@@ -13,16 +13,16 @@ from jury_actors import (
     SHARED_LIMITER,
     AdmissionClient,
     AdmissionInterface,
-    Ceiling,
     Finished,
     Halted,
     LimiterActor,
     NodeCheck,
+    RunBudget,
     ray_proxy,
     ray_runtime,
     shared_limiter,
 )
-from jury_events import CallOutcome, RunBudget, calls_stream
+from jury_events import BudgetBounds, CallOutcome, calls_stream
 from jury_providers import NO_FAULTS, Limits, Script
 from jury_store import EventStore
 from support.permit_requests import a_permit_request
@@ -49,7 +49,7 @@ async def test_no_call_is_made_beyond_the_budget_and_the_run_can_be_resumed(
     sqlite_url: str, reader: EventStore
 ) -> None:
     run = Run(reader, debates=10, **TWO_SEATS)
-    stopped = await execute_on_ray(run, sqlite_url, Script(latency=0.05), ceiling=Ceiling(RunBudget(max_calls=11)))
+    stopped = await execute_on_ray(run, sqlite_url, Script(latency=0.05), budget=RunBudget(BudgetBounds(max_calls=11)))
     spent = recorded(run)
     found = await resume_in_process(run, sqlite_url)
 
@@ -79,7 +79,9 @@ async def test_a_budget_whose_process_was_killed_halts_the_run_rather_than_overs
 ) -> None:
     run = Run(reader, debates=8, case=a_case_with_records, **TWO_SEATS)
     script = Script(latency=0.15, seed=3)
-    running = asyncio.create_task(execute_on_ray(run, sqlite_url, script, ceiling=Ceiling(RunBudget(max_calls=10_000))))
+    running = asyncio.create_task(
+        execute_on_ray(run, sqlite_url, script, budget=RunBudget(BudgetBounds(max_calls=10_000)))
+    )
     await comes(lambda: reader.last_position() >= 40 or running.done())
     os.kill(actor_process("BudgetActor"), signal.SIGKILL)
     stopped = await running

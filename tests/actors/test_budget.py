@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_actors import Admission, AdmissionClient, AdmissionService, BudgetRule, Ceiling, ModelClasses, Spent
-from jury_events import CallOutcome, CallSettings, RunBudget, Usage, dollars
+from jury_actors import Admission, AdmissionClient, AdmissionService, BudgetRule, ModelClasses, RunBudget, Spent
+from jury_events import BudgetBounds, CallOutcome, CallSettings, Usage, dollars
 from jury_providers import ModelMessage, ModelReply, ModelRequest, Price, Prices
 from support.each_row import each_row
 from support.permit_requests import Counter, a_permit_request
 
 
 def a_budget(calls: int | None = None, cost: float | None = None, spent: Spent = Spent()) -> Counter:
-    return Counter(BudgetRule(Ceiling(RunBudget(max_calls=calls, max_cost=cost), spent)))
+    return Counter(BudgetRule(RunBudget(BudgetBounds(max_calls=calls, max_cost=cost), spent)))
 
 
 def spent(it: Counter) -> Spent:
@@ -109,7 +109,7 @@ def test_a_call_that_was_counted_when_its_juror_was_taken_for_dead_is_not_counte
 
 
 def test_a_successor_halts_every_call():
-    it = Counter(BudgetRule(Ceiling(RunBudget(max_calls=100)), lost=True))
+    it = Counter(BudgetRule(RunBudget(BudgetBounds(max_calls=100)), lost=True))
     it.want(a_permit_request())
 
     assert (1, []) == (len(it.halted), it.began)
@@ -129,7 +129,7 @@ BYTES_OF_SHORT_TOKENS = 2
 
 @each_row("text", ["ab " * 40_000, "東京" * 20_000, '{"a":1}' * 20_000], ids=["prose", "japanese", "json"])
 async def test_a_permit_reserves_what_the_longest_answer_to_the_whole_prompt_costs(text: str) -> None:
-    rule = BudgetRule(Ceiling(RunBudget(max_cost=1000.0)))
+    rule = BudgetRule(RunBudget(BudgetBounds(max_cost=1000.0)))
     client = AdmissionClient(AdmissionService(rule, "b"), "c")
     admission = Admission("r", ModelClasses({}, {}), PRICES, budget=client)
     settings = CallSettings(max_output_tokens=4096)
@@ -146,7 +146,7 @@ async def test_a_permit_reserves_what_the_longest_answer_to_the_whole_prompt_cos
 
 
 async def test_after_an_answer_beyond_its_limit_calls_of_its_model_reserve_as_much_more() -> None:
-    rule = BudgetRule(Ceiling(RunBudget(max_cost=1000.0)))
+    rule = BudgetRule(RunBudget(BudgetBounds(max_cost=1000.0)))
     admission = Admission("r", ModelClasses({}, {}), PRICES, budget=AdmissionClient(AdmissionService(rule, "b"), "c"))
     settings = CallSettings(max_output_tokens=1_000)
     messages = (ModelMessage("user", "x"),)
@@ -173,7 +173,7 @@ async def test_after_an_answer_beyond_its_limit_calls_of_its_model_reserve_as_mu
 
 
 async def test_until_an_answer_shows_how_long_they_are_one_call_of_a_model_is_made_at_a_time() -> None:
-    budget = AdmissionClient(AdmissionService(BudgetRule(Ceiling(RunBudget(max_cost=1000.0))), "b"), "c")
+    budget = AdmissionClient(AdmissionService(BudgetRule(RunBudget(BudgetBounds(max_cost=1000.0))), "b"), "c")
     admission = Admission("r", ModelClasses({}, {}), PRICES, budget=budget)
     settings, messages = CallSettings(max_output_tokens=1_000), (ModelMessage("user", "x"),)
     request = ModelRequest(model="m", messages=messages, tools=(), schema={}, settings=settings, trace="t")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_actors import Acquire, AdmissionClient, BudgetRule, BudgetService, Ceiling, Halted, Settlement, Spent
-from jury_events import CallOutcome, RunBudget
+from jury_actors import Acquire, AdmissionClient, BudgetRule, BudgetService, Halted, RunBudget, Settlement, Spent
+from jury_events import BudgetBounds, CallOutcome
 from jury_store import StoreFailed
 from support.permit_requests import a_permit_request
 
@@ -24,12 +24,12 @@ class Ledger:
         self.charged = self.recorded = self.lease = Spent()
         self.writes = 0
 
-    def ceiling(self) -> Ceiling:
-        """As `jury_judge.runs.budget.ceiling` makes it."""
+    def budget(self) -> RunBudget:
+        """As `jury_judge.runs.run_budget.budget` makes it."""
         spent = self.recorded
         if self.lease.calls > spent.calls:
             spent = Spent(self.lease.calls, max(self.lease.cost, spent.cost))
-        return Ceiling(RunBudget(max_calls=self.bounds[0], max_cost=self.bounds[1]), spent, "r")
+        return RunBudget(BudgetBounds(max_calls=self.bounds[0], max_cost=self.bounds[1]), spent, "r")
 
     def charge(self, cost: float) -> None:
         self.charged = Spent(self.charged.calls + 1, self.charged.cost + cost)
@@ -53,7 +53,7 @@ class Session:
         self.ledger = ledger
         self.killed = asyncio.Event()
         self._steps = steps
-        self.service = BudgetService(BudgetRule(ledger.ceiling()), "b", self._store)
+        self.service = BudgetService(BudgetRule(ledger.budget()), "b", self._store)
         self.clients = [AdmissionClient(self.service, name) for name in "cd"]
 
     async def moment(self) -> None:
@@ -148,7 +148,7 @@ async def test_a_lease_that_cannot_be_stored_halts_the_calls_and_says_why() -> N
     async def store(_lease: Spent) -> None:
         raise StoreFailed("the disk is full")
 
-    client = AdmissionClient(BudgetService(BudgetRule(Ceiling(RunBudget(max_calls=5), run="r")), "b", store), "c")
+    client = AdmissionClient(BudgetService(BudgetRule(RunBudget(BudgetBounds(max_calls=5), run="r")), "b", store), "c")
 
     with pytest.raises(Halted, match="the disk is full; the same command goes on with the same bound"):
         async with client.permit(a_permit_request()):
@@ -157,7 +157,7 @@ async def test_a_lease_that_cannot_be_stored_halts_the_calls_and_says_why() -> N
 
 
 def test_calls_are_granted_only_within_the_lease_that_is_stored() -> None:
-    rule = BudgetRule(Ceiling(RunBudget(max_cost=100.0), run="r"))
+    rule = BudgetRule(RunBudget(BudgetBounds(max_cost=100.0), run="r"))
     for number in range(8):
         rule.acquire("c", Acquire(number, a_permit_request(cost=1.0)), 0.0)
     before = rule.decide(0.0)

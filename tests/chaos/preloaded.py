@@ -6,8 +6,8 @@ import psycopg
 
 import jury_actors.runtime
 import jury_judge.panels.files
-import jury_judge.runs.executor
 import jury_judge.runs.preflight
+import jury_judge.runs.session
 import jury_providers.batches.anthropic_batches
 import jury_providers.batches.google_batches
 import jury_providers.batches.openai_batches

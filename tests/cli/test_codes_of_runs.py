@@ -8,7 +8,7 @@ import pytest
 
 from jury_cases import CaseFileError
 from jury_cli import Results, end_run
-from jury_judge import ReportSettings, RunOutcome, Spending, UnreadableRows
+from jury_judge import ReportSettings, RunOutcome, RunUsage, UnreadableRows
 
 _NULL = (
     *("final_label", "capped_by", "label", "votes", "vote_labels", "vote_kinds", "method", "partly_read"),
@@ -62,7 +62,7 @@ def test_the_first_reason_decides(
     results = Results("none")
     for one in lines:
         results.take(one)
-    about: dict[str, Any] = {"interrupted": False, "problems": [], "total": len(lines), "run_spent": Spending()}
+    about: dict[str, Any] = {"interrupted": False, "problems": [], "total": len(lines), "run_spent": RunUsage()}
     outcome = RunOutcome(**{**about, "now": len(lines), "lines": len(lines), **more})
 
     assert code == end_run("r1", results, outcome, ReportSettings.of(**wanted))

@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
-from jury_judge.runs import executor
+from jury_judge.runs import session
 from jury_store import SqliteLock
 
 
@@ -27,7 +27,7 @@ def test_a_store_of_a_newer_version_is_not_upgraded(jury):
 
 
 def test_another_writer_is_waited_for_and_named(jury, cases, monkeypatch):
-    monkeypatch.setattr(executor, "LOCK_SECONDS", 0.1)
+    monkeypatch.setattr(session, "LOCK_SECONDS", 0.1)
     jury.run(cases, "--run", "r1", "--limit", "1")
     lock = SqliteLock.acquire(jury.folder / "jury.db", run="other", wait=0)
     try:

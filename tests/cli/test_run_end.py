@@ -7,7 +7,7 @@ import pytest
 
 from jury_cli import Results, course, end_run, headline, terminal
 from jury_cli.terminal import ProgressDisplay
-from jury_judge import RunOutcome, Spending
+from jury_judge import RunOutcome, RunUsage
 from jury_views import Tally, judged_case
 from support.command_line import CommandLine
 
@@ -85,7 +85,7 @@ def test_cases_that_go_on_to_a_stage_of_a_ladder_are_counted_beside_the_others(c
     progress.goes_on(2)
     progress.total_known(3)
     progress.ended(Finished("r1~a", "completed"))
-    progress.spent(Spending(calls=9))
+    progress.spent(RunUsage(calls=9))
     progress.goes_on(2)
 
     assert capsys.readouterr().err.splitlines() == [
@@ -99,11 +99,11 @@ def test_cases_that_go_on_to_a_stage_of_a_ladder_are_counted_beside_the_others(c
 def test_a_long_debate_shows_its_calls_while_no_debate_ends(monkeypatch, capsys, total, shown):
     progress = ProgressDisplay("r1", "plain")
     progress.begin(total, 0)
-    progress.spent(Spending(calls=40))
+    progress.spent(RunUsage(calls=40))
     soon = capsys.readouterr().err
     monkeypatch.setattr(terminal, "_CALLS_EVERY", 0.0)
     for calls in (41, 42, 42):
-        progress.spent(Spending(calls=calls, cost=0.5))
+        progress.spent(RunUsage(calls=calls, cost=0.5))
 
     assert soon == ""
     assert capsys.readouterr().err == f"run r1: {shown}, 41 calls, $0.5000\nrun r1: {shown}, 42 calls, $0.5000\n"
@@ -129,7 +129,7 @@ def line(name: str, verdict: str = "safe_pass") -> dict:
 def test_a_stop_at_once_counts_judged_cases_not_printed_ones():
     tally, printed = Tally(), Tally()
     printed.take(judged_case(line("c0")))
-    outcome = RunOutcome(interrupted=True, problems=[], total=60, before=28, now=3, seconds=90.0, spent=Spending())
+    outcome = RunOutcome(interrupted=True, problems=[], total=60, before=28, now=3, seconds=90.0, spent=RunUsage())
 
     assert headline("r1", tally, outcome) == "run r1: 31 of 60 debates judged"
     assert (

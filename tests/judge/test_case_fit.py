@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from jury_actors import Ceiling, in_process_runtime
+from jury_actors import RunBudget, in_process_runtime
 from jury_cli import Exit, dry_run
 from jury_debate import PanelSpec, ResolvedPanel, resolve
-from jury_events import Case, RunBudget
-from jury_judge import CaseFit, LoadedPanel, Rehearsal, Run, RunPlan, RunSettings, estimate, preflight
+from jury_events import BudgetBounds, Case
+from jury_judge import CaseFit, LoadedPanel, Rehearsal, RunInput, RunPlan, RunSettings, estimate, preflight
 from jury_providers import Endpoint, Price, Prices
 from jury_store import MemoryEventStore
 from support.debate_harness import a_case
@@ -56,7 +56,7 @@ def test_cases_that_are_longer_than_a_window_are_counted_by_seat():
 
 
 def test_a_preflight_compares_the_cases_that_it_reads():
-    run = Run(
+    run = RunInput(
         run_id="r1",
         resolved=a_resolved(seats=SEATS, final={"method": "majority_vote"}),
         cases=lambda _fetch: iter((a_case("short"), a_wordy_case("long", 100))),
@@ -148,7 +148,7 @@ async def test_calls_of_a_step_that_are_made_at_once_stay_within_a_budget() -> N
     resolved, case = a_panel_of(READERS[0]), a_long_case(12)
     run = Harness(KeptStore())
     run.resolved, run.cases = resolved, {"d0": case}
-    bounded = run.plan()._replace(ceiling=Ceiling(RunBudget(max_calls=4)))
+    bounded = run.plan()._replace(budget=RunBudget(BudgetBounds(max_calls=4)))
     async with in_process_runtime(bounded, lambda: run.store) as runtime:
         stopped = await run.execute_in(runtime)
     before = run.exchange_ids("d0")

@@ -5,10 +5,10 @@ from datetime import date
 
 import pytest
 
-from jury_actors import Ceiling, Spent
-from jury_events import CacheWrite, CallOutcome, ExchangeRecorded, RunBudget, Usage
+from jury_actors import RunBudget, Spent
+from jury_events import BudgetBounds, CacheWrite, CallOutcome, ExchangeRecorded, Usage
 from jury_judge import estimate, uncached_cost, uncached_sums
-from jury_judge.runs.budget import ceiling
+from jury_judge.runs.run_budget import run_budget
 from jury_providers import (
     ESTIMATED_PICTURE_TOKENS,
     Endpoint,
@@ -243,8 +243,8 @@ async def a_run(usage: Usage = COUNTED, lease: Spent | None = None) -> Run:
     return run
 
 
-def of(run: Run, name: str = "run", *, max_calls: int | None = None, max_cost: float | None = 3.0) -> Ceiling:
-    return ceiling(run.store, name, PRICES, TODAY, RunBudget(max_calls=max_calls, max_cost=max_cost))
+def of(run: Run, name: str = "run", *, max_calls: int | None = None, max_cost: float | None = 3.0) -> RunBudget:
+    return run_budget(run.store, name, PRICES, TODAY, BudgetBounds(max_calls=max_calls, max_cost=max_cost))
 
 
 async def test_calls_of_unknown_cost_count_with_the_most_that_they_can_have_cost() -> None:
@@ -271,7 +271,7 @@ async def test_what_earlier_sessions_spent(lease: Spent | None, expected: Spent)
 async def test_a_run_goes_on_being_counted_without_a_bound_where_it_had_one() -> None:
     bounded, never_bounded = await a_run(lease=Spent(8, 0.02)), await a_run()
 
-    assert Ceiling(RunBudget(max_cost=3.0), Spent(8, 0.02), "run") == of(bounded)
-    assert Ceiling(RunBudget(), Spent(8, 0.02), "run") == of(bounded, max_cost=None)
-    assert Ceiling() == of(never_bounded, max_cost=None)
+    assert RunBudget(BudgetBounds(max_cost=3.0), Spent(8, 0.02), "run") == of(bounded)
+    assert RunBudget(BudgetBounds(), Spent(8, 0.02), "run") == of(bounded, max_cost=None)
+    assert RunBudget() == of(never_bounded, max_cost=None)
     assert Spent() == of(bounded, "another run").spent

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from jury_actors import Ceiling, Delivery, Finished, Job, Outbox, Runtime, RuntimeConfig, in_process_runtime
+from jury_actors import Delivery, Finished, Job, Outbox, RunBudget, Runtime, RuntimeConfig, in_process_runtime
 from jury_cases import CaseFileError, case_source
-from jury_events import Attachment, Case, RunBudget, StoredEvent, Transcript
+from jury_events import Attachment, BudgetBounds, Case, StoredEvent, Transcript
 from jury_judge import (
-    Allowance,
+    DebateReservations,
     JuryClosed,
     PreflightReport,
-    Run,
     RunExecution,
+    RunInput,
     RunProgress,
     RuntimePool,
     estimate,
@@ -140,7 +140,7 @@ class Execution:
         actors: FailingActors | None = None,
         concurrency: int = 4,
     ) -> None:
-        self.run = Run(run_id="r1", resolved=a_resolved(), cases=cases, concurrency=concurrency)
+        self.run = RunInput(run_id="r1", resolved=a_resolved(), cases=cases, concurrency=concurrency)
         self.store, self.actors = store, actors
         self.runtimes = 0
         self.problems: list[Finished] = []
@@ -150,12 +150,10 @@ class Execution:
         self, *, seconds: float | None = None, max_calls: int | None = None, **options: Any
     ) -> AsyncIterator[dict[str, Any]]:
         """After a preflight of so many seconds, within so many calls."""
-        ceiling = None if max_calls is None else Ceiling(RunBudget(max_calls=max_calls))
-        if ceiling is not None:
-            options["allowance"] = Allowance(ceiling, self.store, prices=Prices(), endpoints={}, on=TODAY)
-        config = RuntimeConfig(
-            (self.run.resolved.panel,), "", "r1", **({} if ceiling is None else {"ceiling": ceiling})
-        )
+        budget = None if max_calls is None else RunBudget(BudgetBounds(max_calls=max_calls))
+        if budget is not None:
+            options["reservations"] = DebateReservations(budget, self.store, prices=Prices(), endpoints={}, on=TODAY)
+        config = RuntimeConfig((self.run.resolved.panel,), "", "r1", **({} if budget is None else {"budget": budget}))
 
         def runtime() -> AbstractAsyncContextManager[Runtime]:
             self.runtimes += 1

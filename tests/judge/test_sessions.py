@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from jury_analysis import GateOptions, PairedOptions, WorthOptions
-from jury_events import DebateHistory, JuryError, RunBudget
+from jury_events import BudgetBounds, DebateHistory, JuryError
 from jury_judge import (
     Corpus,
     Database,
@@ -33,10 +33,10 @@ from jury_judge import (
     VoteReports,
     WorthSettings,
     estimate_run,
-    executor_of,
     grid_of,
     judge_probe,
     judge_run,
+    judging_session,
     list_run,
     make_key,
     prepared_fork,
@@ -94,11 +94,11 @@ def test_an_estimate_writes_nothing_and_a_bound_has_what_earlier_sessions_spent(
     assert (6, 18) == (found.found.debates, found.found.calls.likely)
     assert {"run_id", "calls", "cost", "recipients"} <= set(found.data())
     assert not (tmp_path / "jury.db").exists()
-    dear = found._replace(found=found.found._replace(cost=Range(1, 6, 12)), bounds=RunBudget(max_cost=5.0))
+    dear = found._replace(found=found.found._replace(cost=Range(1, 6, 12)), bounds=BudgetBounds(max_cost=5.0))
     assert (2, 5) == dear.affordable
     assert (1, 3) == dear._replace(spent=2.0).affordable
     assert (0, 0) == dear._replace(spent=7.0).affordable
-    assert dear._replace(bounds=RunBudget()).affordable is None
+    assert dear._replace(bounds=BudgetBounds()).affordable is None
 
 
 async def test_a_fork_is_run_and_found_again(cases: str, tmp_path: Path) -> None:
@@ -350,8 +350,8 @@ async def test_a_list_alone_stops_where_the_run_is_cancelled_and_goes_on_when_it
     async def listed(*, reopens: int | None = None, limit: int | None = None) -> tuple[int, bool]:
         plan = planned(cases, tmp_path, limit=limit)
         plan.reopens = reopens
-        with executor_of(plan, lambda _line: None, keys=False) as executor:
-            found = await list_run(executor, asyncio.Event())
+        with judging_session(plan, lambda _line: None, keys=False) as session:
+            found = await list_run(session, asyncio.Event())
         return found.listed, found.complete
 
     first = await listed(limit=1)

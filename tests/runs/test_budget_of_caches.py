@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from jury_actors import Ceiling, Job, RunContext, RuntimeConfig, drive, in_process_runtime
+from jury_actors import Job, RunBudget, RunContext, RuntimeConfig, drive, in_process_runtime
 from jury_debate import ResolvedPanel
-from jury_events import Case, ExchangeRecorded, RunBudget, calls_stream, decode
+from jury_events import BudgetBounds, Case, ExchangeRecorded, calls_stream, decode
 from jury_providers import (
     Endpoint,
     ModelReply,
@@ -135,7 +135,7 @@ async def test_a_bound_in_dollars_is_never_passed(billing: Billing) -> None:
             "run",
             endpoints=endpoints(server),
             prices=load_prices(),
-            ceiling=Ceiling(RunBudget(max_cost=billing.most)),
+            budget=RunBudget(BudgetBounds(max_cost=billing.most)),
         )
         context = RunContext("run", resolved)
         jobs = [Job(f"d{n}", a_long_case(n, billing).model_dump_json().encode(), context) for n in range(DEBATES)]

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
@@ -12,10 +13,12 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from sqlalchemy import Engine
+from sqlalchemy.event import listen, remove
 
 from jury_cases import CaseFiles
 from jury_events import run_facts, run_stream
-from jury_judge import Erasure, Jury, Records, Run, RunExecution, RunUnfinished, load_panel, preflight
+from jury_judge import Erasure, Jury, Records, RunExecution, RunInput, RunUnfinished, load_panel, preflight
 from jury_judge.runs import lister
 from jury_judge.runs.run import RunProgress
 from jury_replay import verify
@@ -81,8 +84,8 @@ def few_ahead() -> Iterator[None]:
 class CutOff:
     """An `append` that fails where the list comes to a place: in the transaction, or after it was made."""
 
-    def __init__(self, place: int, *, committed: bool, says: str = "the connection was lost") -> None:
-        self._place, self._committed, self._says = place, committed, says
+    def __init__(self, place: int, *, committed: bool) -> None:
+        self._place, self._committed = place, committed
         self._opened = 0
         self._append: Callable[..., Any] = SqlEventStore.append
 
@@ -92,7 +95,7 @@ class CutOff:
         cut = bool(opened) and self._opened >= self._place
         answers = self._append(store, requests, **given) if self._committed or not cut else None
         if cut:
-            raise StoreFailed(self._says)
+            raise StoreFailed("the connection was lost")
         return answers
 
     def patched(self) -> Any:
@@ -162,6 +165,35 @@ def test_a_run_that_is_killed_at_every_tenth_of_its_list_comes_to_the_same_end(
     assert -signal.SIGKILL in ends
     assert {-signal.SIGKILL, 0} >= set(ends)
     _comes_to_the_same_end(jury, url, undisturbed)
+
+
+def _pages(url: str) -> int:
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
+        return int(connection.execute("PRAGMA page_count").fetchone()[0])
+
+
+def test_a_list_that_meets_a_full_disk_goes_on_once_there_is_room(
+    tmp_path: Path, sqlite_url: str, undisturbed: list[dict[str, Any]], few_ahead: None
+) -> None:
+    jury, whole = CommandLine(tmp_path), f"sqlite:///{tmp_path}/whole.db"
+    command = ("run", jury.write("cases.jsonl", *CASES), *_OPTIONS, "--list-only")
+    empty = _pages(sqlite_url)
+    assert 0 == jury(*command, "--store", whole).code
+    room = empty + (_pages(whole) - empty) * 9 // 10
+
+    def bounded(connection: Any, _record: object) -> None:
+        connection.execute(f"PRAGMA max_page_count = {room}")
+
+    listen(Engine, "connect", bounded)
+    try:
+        full = jury(*command, "--store", sqlite_url, "--store-patience", "0")
+    finally:
+        remove(Engine, "connect", bounded)
+
+    assert 0 != full.code
+    assert f"make room on the disk of {tmp_path}" in full.err
+    assert 0 < _listed(sqlite_url) < 20
+    _comes_to_the_same_end(jury, sqlite_url, undisturbed)
 
 
 @pytest.fixture
@@ -269,7 +301,7 @@ async def test_two_lists_of_one_run_at_once_have_each_case_once(tmp_path: Path, 
 
         async def lists(cases: list[dict[str, str]]) -> int:
             source = CaseFiles([tmp_path / files.write(f"{cases[0]['case_id']}.jsonl", *cases)])
-            run = Run(run_id="r", resolved=load_panel("independent", {}).resolved, cases=source, concurrency=2)
+            run = RunInput(run_id="r", resolved=load_panel("independent", {}).resolved, cases=source, concurrency=2)
             checked = await asyncio.to_thread(preflight, run, jury.store)
             state = RunProgress(checked.total, checked.size)
             execution = RunExecution(run=run, checked=checked, store=jury.store, actors=jury._actors, state=state)

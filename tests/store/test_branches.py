@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
-from jury_judge import Spending
+from jury_judge import RunUsage
 from jury_judge.runs.recent_calls import RecentEvents
 from jury_replay import verify
 from jury_store import Appended, EventStore
@@ -54,7 +54,7 @@ def kept(store: EventStore) -> Iterator[EventStore]:
 
 async def test_a_fork_counts_the_calls_that_it_made_and_its_origins_run_does_not(kept: EventStore) -> None:
     await Run(kept).execute()
-    before = Spending.total(kept, "run")
+    before = RunUsage.total(kept, "run")
     branch = stored(kept, a_branch(origin_in(kept), "round-1/started"))
     copies = len(calls_of(kept, branch.debate_id))
     unmade = kept.debate(branch.debate_id)
@@ -66,7 +66,7 @@ async def test_a_fork_counts_the_calls_that_it_made_and_its_origins_run_does_not
     assert copies > 0
     assert (0, 0.0, 0) == (unmade.calls, unmade.cost, unmade.input_tokens)
     assert len(calls_of(kept, branch.debate_id)) - copies == made.calls > 0
-    assert before == Spending.total(kept, "run")
+    assert before == RunUsage.total(kept, "run")
     assert before.calls + made.calls == kept.totals().calls
     assert not kept.list_faults()
 

@@ -10,9 +10,9 @@ from typing import Any
 from jury_actors import Effects, Finished, MetricTotals
 from jury_cases import case_source
 from jury_events import ExchangeRecorded
-from jury_judge import BatchPlan, Budget, Jury, Observation, PreflightReport, Run, RunExecution, preflight
-from jury_judge.runs.budget import ceiling
+from jury_judge import BatchPlan, Budget, Jury, Observation, PreflightReport, RunExecution, RunInput, preflight
 from jury_judge.runs.run import RunProgress
+from jury_judge.runs.run_budget import run_budget
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.runs.wave_driving import WaveDriving
 from jury_judge.stores.open_batches import WaveMetrics
@@ -66,14 +66,14 @@ class Night:
         clock, supervision, stopping = (plan.pop(name, None) for name in ("clock", "supervision", "stopping"))
         own = BatchPlan(self.account.providers, sleep=self.pass_by, monotonic=lambda: self.seconds)
         batches = own._replace(**plan)
-        bounds = self.read(lambda store: ceiling(store, run_id, Prices(), TODAY, self.budget.bounds))
-        budget = self.budget.model_copy(update={"spent": bounds.spent, "lease_of": bounds.run})
-        jury = Jury(self.panel, store=self.url, budget=budget, observation=Observation(metrics=self.totals))
+        budget = self.read(lambda store: run_budget(store, run_id, Prices(), TODAY, self.budget.bounds))
+        jury = Jury(self.panel, store=self.url, budget=self.budget, observation=Observation(metrics=self.totals))
+        jury._actors.config = jury._actors.config._replace(budget=budget)
         effects = Effects() if clock is None else Effects(clock=clock)
         by_person, stopping = stopping, stopping or asyncio.Event()
         supervision = supervision or RunSupervision(self.url, run_id)
         async with jury:
-            run = Run(
+            run = RunInput(
                 run_id=run_id,
                 resolved=jury._loaded.resolved,
                 cases=case_source(rows(self.count), (), None, None),
@@ -100,7 +100,7 @@ class Night:
 
     async def live(self, run_id: str) -> list[dict[str, Any]]:
         async with Jury(self.panel, store=self.url) as jury:
-            run = Run(
+            run = RunInput(
                 run_id=run_id,
                 resolved=jury._loaded.resolved,
                 cases=case_source(rows(self.count), (), None, None),
@@ -109,7 +109,7 @@ class Night:
             checked = await asyncio.to_thread(preflight, run, jury.store)
             return await self._lines(jury, run, checked, stopping=asyncio.Event())
 
-    async def _lines(self, jury: Jury, run: Run, checked: PreflightReport, **options: Any) -> list[dict[str, Any]]:
+    async def _lines(self, jury: Jury, run: RunInput, checked: PreflightReport, **options: Any) -> list[dict[str, Any]]:
         state = RunProgress(checked.total, checked.size, problems=self.problems)
         execution = RunExecution(
             run=run, checked=checked, store=jury.store, actors=jury._actors, state=state, **options

@@ -13,11 +13,8 @@ from jury_actors.admission.permit import Acquire, Departed, Grant, PermitHolder,
 from jury_actors.admission.service import AdmissionService
 from jury_actors.errors import Halted
 from jury_events.errors import JuryError
-from jury_events.run_events import RunBudget
+from jury_events.run_events import BUDGET_ROUNDING, BudgetBounds, fits
 from jury_events.text import dollars
-
-_ROUNDING = 1e-9
-"""Dollars: sums of floats that should be equal differ by less."""
 
 _AHEAD = 4
 """Of so many calls in flight, one more is leased ahead."""
@@ -39,17 +36,17 @@ class Spent(NamedTuple):
     cost: float = 0.0
 
 
-NO_BOUNDS = RunBudget()
+NO_BOUNDS = BudgetBounds()
 
 
-class Ceiling(NamedTuple):
-    """What a run may spend over all its sessions, and what earlier ones did.
+class RunBudget(NamedTuple):
+    """The bounds of a run over all its sessions, and what the earlier ones spent.
 
     `spent` has what was recorded, and the most that calls can have cost that were sent and not recorded. `run`: whose
     lease is stored; None: the budget ends with its process.
     """
 
-    bounds: RunBudget = NO_BOUNDS
+    bounds: BudgetBounds = NO_BOUNDS
     spent: Spent = Spent()
     run: str | None = None
 
@@ -65,21 +62,21 @@ class BudgetRule:
     A call that finds too little left waits while calls in flight may turn out cheaper and leave enough; when they
     can't, it is halted. A call that was made counts, even if its client died before the settlement.
 
-    Where the ceiling names a run, a call is granted only within the lease: what is settled, reserved and granted next
+    Where the budget names a run, a call is granted only within the lease: what is settled, reserved and granted next
     never exceeds it. `next_lease` says which one to store, `lease_begins` and `lease_stored` that this is done.
 
     Args:
-        ceiling: what may be spent.
+        budget: what may be spent.
         lost: this is the successor of another, whose reservations are unknown: every call is halted.
     """
 
-    def __init__(self, ceiling: Ceiling, *, lost: bool = False) -> None:
-        self._ceiling = ceiling
-        self._calls, self._cost = ceiling.spent
+    def __init__(self, budget: RunBudget, *, lost: bool = False) -> None:
+        self._bounds = budget.bounds
+        self._calls, self._cost = budget.spent
         self._waiting: deque[tuple[PermitHolder, PermitRequest]] = deque()
         self._reserved: dict[PermitHolder, float] = {}
         self._halted = Halted(LOST, about=BUDGET_LOST) if lost else None
-        self._lease = None if ceiling.run is None else ceiling.spent
+        self._lease = None if budget.run is None else budget.spent
 
     def acquire(self, client: str, acquire: Acquire, _now: float) -> None:
         """See `AdmissionRule`. One that was granted before was counted when its client was taken for dead."""
@@ -166,10 +163,10 @@ class BudgetRule:
         each = (taken.cost - self._cost + wanted.cost) / in_flight if in_flight else 0.0
         needed = Spent(taken.calls + wanted.calls, taken.cost + wanted.cost)
         lease = self._within(Spent(needed.calls + ahead, needed.cost + ahead * each))
-        if needed.calls > self._lease.calls or needed.cost > self._lease.cost + _ROUNDING:
+        if not fits(*needed, *self._lease):
             return lease
         slack = self._lease.cost - lease.cost
-        too_high = self._lease.calls > lease.calls or slack > (needed.cost - self._cost) / _AHEAD + _ROUNDING
+        too_high = self._lease.calls > lease.calls or slack > (needed.cost - self._cost) / _AHEAD + BUDGET_ROUNDING
         return lease if too_high else None
 
     def lease_begins(self, lease: Spent) -> None:
@@ -199,18 +196,19 @@ class BudgetRule:
         return Spent(calls, cost)
 
     def _within(self, lease: Spent) -> Spent:
-        """Not more than the ceiling allows."""
-        calls, cost = self._ceiling.bounds.max_calls, self._ceiling.bounds.max_cost
+        """Not more than the bounds allow."""
+        calls, cost = self._bounds.max_calls, self._bounds.max_cost
         return Spent(
             lease.calls if calls is None else min(lease.calls, max(calls, self.at_most.calls)),
             lease.cost if cost is None else min(lease.cost, max(cost, self.at_most.cost)),
         )
 
     def _leased(self, cost: float, reserved: float) -> bool:
-        lease = self._lease
-        return lease is None or (
-            self._calls + len(self._reserved) < lease.calls and self._cost + reserved + cost <= lease.cost + _ROUNDING
-        )
+        return self._lease is None or fits(*self._with_one(cost, reserved), *self._lease)
+
+    def _with_one(self, cost: float, reserved: float, further: int = 0) -> tuple[int, float]:
+        """What is spent with one more call; a call in flight stays a call, whatever it turns out to cost."""
+        return self._calls + len(self._reserved) + further + 1, self._cost + reserved + cost
 
     def _spend(self, cost: float) -> None:
         self._calls += 1
@@ -218,24 +216,14 @@ class BudgetRule:
 
     def _fits(self, cost: float, reserved: float, further: int = 0) -> bool:
         """Whether a call fits beside what is reserved, and beside so many `further` calls."""
-        most = self._ceiling.bounds.max_cost
-        return (
-            self._halted is None
-            and self._calls_left(further)
-            and (most is None or self._cost + reserved + cost <= most + _ROUNDING)
-        )
-
-    def _calls_left(self, further: int = 0) -> bool:
-        """A call in flight stays a call, whatever it turns out to cost."""
-        most = self._ceiling.bounds.max_calls
-        return most is None or self._calls + len(self._reserved) + further < most
+        return self._halted is None and self._bounds.covers(*self._with_one(cost, reserved, further))
 
     def _problem(self, cost: float) -> Halted | None:
         """Why the call can never be made; None: it may be, once others are settled."""
         if self._halted is not None:
             return self._halted
-        bounds = self._ceiling.bounds
-        if not self._calls_left():
+        bounds = self._bounds
+        if not bounds.covers(self._with_one(0.0, 0.0)[0], 0.0):
             said = f"the budget of {bounds.max_calls} calls is used up; call again with a higher --max-calls"
         elif self._fits(cost, 0.0):
             return None
@@ -256,7 +244,7 @@ class BudgetService(AdmissionService):
 
     Args:
         incarnation: as of `AdmissionService`.
-        store: called only if the rule's ceiling names a run.
+        store: called only if the rule's budget names a run.
         linger: seconds that a decision waits for more.
     """
 

@@ -97,10 +97,10 @@ def _run_cells(row: "RunRow") -> tuple[str, ...]:
 
 
 def _executed_run_cells(one: "ListedRun") -> tuple[str, ...]:
-    from jury_judge.runs.spending import Spending
+    from jury_judge.runs.usage import RunUsage
 
     row, totals = one.row, one.totals
-    spent = Spending() if totals is None else Spending.of_run(row, totals)
+    spent = RunUsage() if totals is None else RunUsage.of_run(row, totals)
     began, state = moment(row.first_at), run_state_text(one.state, one.holder)
     labels = {} if totals is None else totals.labels
     by_label = "".join(f", {count:,} × {label}" for label, count in labels.items())
@@ -296,7 +296,7 @@ def parse_columns(text: str) -> tuple[str, ...]:
 
 def totals_lines(found: "Totals") -> Iterator[str]:
     """For a terminal."""
-    from jury_judge.runs.spending import caches_said
+    from jury_judge.runs.usage import caches_said
 
     ended = f"{found.completed:,} completed, {found.failed:,} failed, {found.cancelled:,} cancelled"
     yield f"{pluralize(found.debates, 'debate')}: {ended}"

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from jury_events.run_facts import RunFacts
     from jury_judge import RunHolder, RunRow
     from jury_judge.runs.live_run import LiveRun, RunState
-    from jury_judge.runs.spending import Spending
     from jury_judge.runs.supervision import SeatFigures
+    from jury_judge.runs.usage import RunUsage
 
 
 def run_progress(run: "RunRow") -> str:
@@ -58,7 +58,7 @@ def live_line(live: "LiveRun") -> str:
     recent = live.recent
     fast = rate(recent.debates_ended, recent.seconds)
     left = None if live.eta_seconds is None else f"about {duration(live.eta_seconds)} left"
-    said = (fast, left, _spending(live).cost_text)
+    said = (fast, left, _usage(live).cost_text)
     return ", ".join((f"run {live.row.run_id}: {run_progress(live.row)}", *(one for one in said if one)))
 
 
@@ -73,7 +73,7 @@ def live_lines(live: "LiveRun") -> Iterator[str]:
     ended = rate(recent.debates_ended, recent.seconds) or "none ended"
     eta = live.eta_reason if live.eta_seconds is None else f"about {duration(live.eta_seconds)}"
     yield f"rate       {ended} in the last {recent.seconds:.0f} s; time left: {eta}"
-    yield f"spent      {_spending(live)}"
+    yield f"spent      {_usage(live)}"
     yield (
         f"lately     {pluralize(recent.calls, 'call')}, {recent.retries} after a failed one, "
         f"{pluralize(recent.abstentions, 'abstention')}"
@@ -114,10 +114,10 @@ def _seat(seat: "SeatFigures") -> str:
     return f"{pluralize(seat.steps, 'step')} asked, {seat.queued} queued: {calls}"
 
 
-def _spending(live: "LiveRun") -> "Spending":
-    from jury_judge.runs.spending import Spending
+def _usage(live: "LiveRun") -> "RunUsage":
+    from jury_judge.runs.usage import RunUsage
 
-    return Spending.of_run(live.row, live.totals)
+    return RunUsage.of_run(live.row, live.totals)
 
 
 def run_facts_lines(facts: "RunFacts") -> Iterator[str]:

@@ -21,9 +21,9 @@ from jury_events.text import pluralize, visible_line
 from jury_judge.errors import RunRefused, SettingsRefused
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.execution import Line
-from jury_judge.runs.executor import judge_run
 from jury_judge.runs.plan import ListedCases, RunPlan
 from jury_judge.runs.resumed_run import own_panel
+from jury_judge.runs.session import judge_run
 from jury_judge.settings.drift import AnchorSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings

@@ -17,7 +17,7 @@ from jury_events.debate_events import DebateOpened
 from jury_events.ids import debate_stream
 from jury_events.parts import Digest, PartRef, whole
 from jury_judge.runs.case_stages import OpenStage, open_stages
-from jury_judge.runs.run import Run
+from jury_judge.runs.run import RunInput
 from jury_replay.recorded_case import recorded_case
 from jury_store.debate_rows import CaseRow
 from jury_store.event_store import EventStore
@@ -56,7 +56,7 @@ class CasesOnce:
             reader.
     """
 
-    def __init__(self, run: Run, store: EventStore | None, *, judged: bool = True) -> None:
+    def __init__(self, run: RunInput, store: EventStore | None, *, judged: bool = True) -> None:
         self._run = run
         self._store = store
         self._judged = judged
@@ -181,7 +181,7 @@ class RecordedDebates:
         read: see `Read`.
     """
 
-    def __init__(self, run: Run, store: EventStore | None, *, brief: bool = False, read: Read = read_once) -> None:
+    def __init__(self, run: RunInput, store: EventStore | None, *, brief: bool = False, read: Read = read_once) -> None:
         self._run = run
         self._store = store
         self._brief = brief

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 from jury_actors.admission.budget import NO_BOUNDS
 from jury_events.case import Case
-from jury_events.run_events import RunBudget
+from jury_events.run_events import BudgetBounds
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.batch_plan import asked_live, waves_of
 from jury_judge.runs.cases_once import RecordedDebates
 from jury_judge.runs.estimate import Range, RunEstimate, estimate
 from jury_judge.runs.plan import RunPlan
 from jury_judge.runs.preflight import PreflightReport, preflight
-from jury_judge.runs.run import Run
+from jury_judge.runs.run import RunInput
 from jury_providers.prices import list_prices_date
 from jury_providers.registry import SIMULATED, check_models, missing_key, recipients, same_model_warning
 from jury_store.debate_rows import DebateFilter
@@ -83,7 +83,7 @@ class EstimatedRun(NamedTuple):
         asked_live: of a run with batches: why the calls of a provider are made live.
     """
 
-    run: Run
+    run: RunInput
     checked: PreflightReport
     found: RunEstimate
     keys: Mapping[str, tuple[str, ...]]
@@ -95,7 +95,7 @@ class EstimatedRun(NamedTuple):
     asked_live: Mapping[str, str] = NOTHING_LIVE
     stages: tuple[StageEstimate, ...] = ()
     outside: tuple[str, ...] = ()
-    bounds: RunBudget = NO_BOUNDS
+    bounds: BudgetBounds = NO_BOUNDS
     spent: float = 0.0
     concurrency: int = 1
 
@@ -263,7 +263,7 @@ def _estimated_stages(
     return tuple(found)
 
 
-def _sample(run: Run, store: EventStore | None, left: int) -> Iterator[Case]:
+def _sample(run: RunInput, store: EventStore | None, left: int) -> Iterator[Case]:
     """A sample, evenly spread, of the cases that are not judged yet; their records are fetched, no others."""
     every = max(1, -(-left // (SAMPLE * run.repeats)))
     index, seen = RecordedDebates(run, store, brief=True), 0

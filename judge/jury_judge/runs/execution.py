@@ -1,5 +1,5 @@
-"""A run executed: the debates that are left are drawn in the order of the cases, begun as places become free, and their
-result lines come in that order again.
+"""The debates that are left of a run: drawn in the order of the cases, begun as places become free, and their result
+lines given in that order again.
 """
 
 import asyncio
@@ -20,16 +20,16 @@ from jury_cases.errors import CaseFileError
 from jury_debate.resolved_panel import without_seats
 from jury_events.ids import first_stage_of, stage_id
 from jury_events.ladder import StagePlace
-from jury_events.run_events import RunBudget
+from jury_events.run_events import BudgetBounds
 from jury_judge.errors import RunRefused
-from jury_judge.runs.budget import Allowance
 from jury_judge.runs.case_fit import seats_left_out
 from jury_judge.runs.case_stages import OpenStage, first_place, latest_stage, open_stages
 from jury_judge.runs.cases_once import Read, ReadCase, RecordedDebates, read_once, recorded_cases
 from jury_judge.runs.lister import CaseLister
 from jury_judge.runs.panel_actors import RuntimePool
 from jury_judge.runs.preflight import PreflightReport, check_case
-from jury_judge.runs.run import Run, RunProgress
+from jury_judge.runs.run import RunInput, RunProgress
+from jury_judge.runs.run_budget import DebateReservations
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.stores.debates import events_gone, result_lines
 from jury_store.debate_rows import CaseRow, DebateRow
@@ -54,7 +54,7 @@ class CaseJobs:
         begun_first: debates of earlier sessions that are not over come before all others.
     """
 
-    run: Run
+    run: RunInput
     checked: PreflightReport
     store: EventStore
     state: RunProgress
@@ -312,12 +312,12 @@ class RunExecution:
         stopping: once set, no new debate begins; those that run are finished.
         on_chunk: called with each chunk that a final judge writes.
         store_patience: seconds for which a store that cannot be read is tried again.
-        allowance: of a run with a budget. Debates that were begun before come first; others begin if it admits them.
+        reservations: of a run with a budget. Debates that were begun before come first; others begin if it admits them.
         driving: `drive`, or what wraps it.
         supervision: shows the run to other processes, which may cancel it; None: they do not see it.
     """
 
-    run: Run
+    run: RunInput
     checked: PreflightReport
     store: EventStore
     actors: RuntimePool
@@ -325,7 +325,7 @@ class RunExecution:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     on_chunk: Callable[[Chunk], None] | None = None
     store_patience: float = 0.0
-    allowance: Allowance | None = None
+    reservations: DebateReservations | None = None
     driving: Driving = drive
     supervision: RunSupervision | None = None
 
@@ -341,7 +341,7 @@ class RunExecution:
             stopping=self.stopping,
             watched=self.on_chunk is not None,
             read=self._patiently,
-            begun_first=self.allowance is not None,
+            begun_first=self.reservations is not None,
         )
 
     async def lines(self) -> AsyncGenerator[Line, None]:
@@ -366,7 +366,7 @@ class RunExecution:
         finally:
             driven.cancel()
             await asyncio.gather(driven, return_exceptions=True)
-        if self.allowance is not None and self.allowance.short:
+        if self.reservations is not None and self.reservations.short:
             self.stopping.set()
         state.over = True
         while not lines.done:
@@ -394,7 +394,7 @@ class RunExecution:
                 clerk=runtime.clerk,
                 state=self.state,
                 stopping=self.stopping,
-                budget=RunBudget() if self.allowance is None else self.allowance.budget,
+                budget=BudgetBounds() if self.reservations is None else self.reservations.bounds,
             )
             listed = lister.listed(jobs)
             ends = self.driving(
@@ -433,17 +433,17 @@ class RunExecution:
 
     async def _admits(self, job: Job) -> bool:
         """Whether a debate may begin now, within the budget of the run; none may once the run is stopping."""
-        if self.allowance is None:
+        if self.reservations is None:
             return True
         if self.stopping.is_set():
             return False
-        admitted, _ = await self._patience.run(partial(asyncio.to_thread, self.allowance.admits, job))
+        admitted, _ = await self._patience.run(partial(asyncio.to_thread, self.reservations.admits, job))
         return admitted
 
     async def _end(self, finished: Finished) -> None:
         """A debate ended, or could not go on; its line may be ready."""
-        if self.allowance is not None:
-            released = partial(self.allowance.ended, finished.debate_id, finished=finished.problem is None)
+        if self.reservations is not None:
+            released = partial(self.reservations.ended, finished.debate_id, finished=finished.problem is None)
             await self._patience.run(partial(asyncio.to_thread, released))
         following = await self._following(finished)
         if finished.problem is not None and _stops_the_run(finished.problem):

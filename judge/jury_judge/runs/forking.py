@@ -20,8 +20,8 @@ from jury_judge.errors import BranchTaken
 from jury_judge.feed import Feed
 from jury_judge.panels.files import LoadedPanel, load_panel, windowed
 from jury_judge.panels.ladders import changed_panel
-from jury_judge.runs.executor import LOCK_SECONDS
 from jury_judge.runs.panel_actors import Observation, PanelActors, Writing, announced_actors
+from jury_judge.runs.session import LOCK_SECONDS
 from jury_judge.settings.run import ForkSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.stores.stores import Say

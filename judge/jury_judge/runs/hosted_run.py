@@ -19,15 +19,15 @@ from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
 from jury_judge.errors import RunUnfinished
 from jury_judge.panels.files import LoadedPanel
-from jury_judge.runs.budget import Allowance, ceiling
 from jury_judge.runs.callbacks import Callbacks, OnEvent
 from jury_judge.runs.case_stages import latest_stage
 from jury_judge.runs.execution import RunExecution
-from jury_judge.runs.executor import LOCK_SECONDS
 from jury_judge.runs.panel_actors import Observation, PanelActors, Writing, announced_actors
 from jury_judge.runs.plan import OneCase, RunPlan
 from jury_judge.runs.preflight import preflight
-from jury_judge.runs.run import Run, RunProgress
+from jury_judge.runs.run import RunInput, RunProgress
+from jury_judge.runs.run_budget import DebateReservations, run_budget
+from jury_judge.runs.session import LOCK_SECONDS
 from jury_judge.runs.shared_context import SharedContext
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.settings.jury import RuntimeSettings
@@ -91,7 +91,7 @@ class _Session:
         self._run_id = settings.run_id
         self._environ = os.environ if environ is None else environ
         self._ended = asyncio.Event()
-        self._allowance: Allowance | None = None
+        self._reservations: DebateReservations | None = None
 
     async def __aenter__(self) -> Self:
         """Wait for the store, and open it."""
@@ -110,7 +110,7 @@ class _Session:
             raise
         return self
 
-    async def judge(self, run: Run, on_event: OnEvent | None) -> None:
+    async def judge(self, run: RunInput, on_event: OnEvent | None) -> None:
         """Judge the one case of `run`, which is a part of the run; raises as `HostedRun.judge`."""
         while True:
             ended = self._ended
@@ -124,7 +124,7 @@ class _Session:
                 actors=self._actors,
                 state=state,
                 store_patience=self._settings.store_patience,
-                allowance=self._allowance,
+                reservations=self._reservations,
                 driving=drive if on_event is None else self._called_back(on_event).drive,
                 supervision=supervision,
             )
@@ -137,8 +137,8 @@ class _Session:
             self._check(state.problems, supervision)
             if lines or not (await asyncio.to_thread(preflight, run, self._store, seconds=None)).left:
                 return
-            if self._allowance is None or self._allowance.short:
-                left = "" if self._allowance is None else f": {self._allowance.rest(1)}"
+            if self._reservations is None or self._reservations.short:
+                left = "" if self._reservations is None else f": {self._reservations.rest(1)}"
                 raise Halted(f"the case was not judged{left}", about=BUDGET)
             await ended.wait()  # for the budget that a debate leaves that runs now
 
@@ -182,16 +182,17 @@ class _Session:
             locks.close()
             raise
         prices = settings.price_list(environ).at_clouds(loaded.endpoints)
-        bounds = ceiling(store, self._run_id, prices, today, settings.bounds)
-        if bounds.bounds.bounded:
-            self._allowance = Allowance(bounds, store, prices=prices, endpoints=loaded.endpoints, on=today)
+        budget = run_budget(store, self._run_id, prices, today, settings.bounds)
+        if budget.bounds.bounded:
+            self._reservations = DebateReservations(budget, store, prices=prices, endpoints=loaded.endpoints, on=today)
         return announced_actors(
             loaded,
             url,
             self._say,
             environ=environ,
             runtime=RuntimeSettings(in_process=True, simulate=settings.simulate),
-            budget=settings.model_copy(update={"prices": prices, "spent": bounds.spent, "lease_of": bounds.run}),
+            budget=settings.model_copy(update={"prices": prices}),
+            run_budget=budget,
             writing=Writing(name=self._run_id, lock_wait=LOCK_SECONDS, patience=settings.store_patience),
             observation=Observation(say=self._say, otel=settings.otel),
         )

@@ -25,10 +25,10 @@ from jury_events.envelope import GENESIS, NewEvent, StoredEvent, chain_hash
 from jury_events.ids import debate_stream, replaced_id, run_stream
 from jury_events.parts import SALT_BYTES, PartBuffer
 from jury_events.run_events import (
+    BudgetBounds,
     BudgetChanged,
     CasesListed,
     ListCompleted,
-    RunBudget,
     RunEnded,
     RunEndpoint,
     RunLadder,
@@ -40,7 +40,7 @@ from jury_events.scrubbing import known_scrubber
 from jury_judge.errors import RunRefused
 from jury_judge.panels.files import Ladder
 from jury_judge.runs.cancelling import RunLog, requester
-from jury_judge.runs.run import Run, RunProgress
+from jury_judge.runs.run import RunInput, RunProgress
 from jury_providers.endpoints import Endpoint
 from jury_store.appends import first_refusal
 from jury_store.debate_rows import DebateFilter
@@ -81,12 +81,12 @@ class CaseLister:
         exhausted: whether every case that was given is listed; all that the run is to have are where it is `whole`.
     """
 
-    run: Run
+    run: RunInput
     store: EventStore
     clerk: ClerkInterface
     state: RunProgress
     stopping: asyncio.Event
-    budget: RunBudget = field(default_factory=RunBudget)
+    budget: BudgetBounds = field(default_factory=BudgetBounds)
     by: str = field(default_factory=requester)
     effects: Effects = field(default_factory=Effects)
     log: RunLog | None = None

@@ -18,16 +18,18 @@ from jury_judge.runs.cancelling import RunLog
 from jury_judge.runs.case_stages import first_place
 from jury_judge.runs.cases_once import CasesOnce, no_case
 from jury_judge.runs.execution import CaseJobs
-from jury_judge.runs.executor import LOCK_SECONDS, RunExecutor
 from jury_judge.runs.lister import CaseLister, is_judged_by
 from jury_judge.runs.preflight import is_over, preflight
-from jury_judge.runs.run import Run, RunProgress
+from jury_judge.runs.run import RunInput, RunProgress
+from jury_judge.runs.session import LOCK_SECONDS, JudgingSession
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.stores.stores import open_writer
 from jury_store.event_store import EventStore
 
 
-async def list_cases(run: Run, store: EventStore, clerk: Callable[[], Awaitable[ClerkInterface]], log: RunLog) -> None:
+async def list_cases(
+    run: RunInput, store: EventStore, clerk: Callable[[], Awaitable[ClerkInterface]], log: RunLog
+) -> None:
     """Open those debates of a submitted run that are not opened; a cancelled run is gone on with.
 
     Args:
@@ -48,7 +50,7 @@ async def list_cases(run: Run, store: EventStore, clerk: Callable[[], Awaitable[
         await asyncio.to_thread(_checked, run, store, log)
 
 
-def _checked(run: Run, store: EventStore, log: RunLog) -> tuple[list[Job], frozenset[str], int | None]:
+def _checked(run: RunInput, store: EventStore, log: RunLog) -> tuple[list[Job], frozenset[str], int | None]:
     """The debates of a run as jobs, the ids of those that the store has, and how many the run is to have.
 
     Refuses a run that is not as it was.
@@ -72,7 +74,7 @@ def _checked(run: Run, store: EventStore, log: RunLog) -> tuple[list[Job], froze
     return jobs, frozenset(job.debate_id for job in listed), checked.size
 
 
-def _new_jobs(run: Run, store: EventStore, facts: RunFacts | None) -> list[Job] | None:
+def _new_jobs(run: RunInput, store: EventStore, facts: RunFacts | None) -> list[Job] | None:
     """The debates where it is known at once that none of them is opened, and that the run is by this panel.
 
     Lists of a store that is written at this moment cost much more than its streams.
@@ -85,7 +87,7 @@ def _new_jobs(run: Run, store: EventStore, facts: RunFacts | None) -> list[Job] 
     return None if store.heads([debate_stream(job.debate_id) for job in jobs]) else jobs
 
 
-def _jobs(run: Run, cases: CasesOnce, resolved: ResolvedPanel) -> Iterator[Job]:
+def _jobs(run: RunInput, cases: CasesOnce, resolved: ResolvedPanel) -> Iterator[Job]:
     context, place = RunContext(run.run_id, resolved, pictures=run.pictures), first_place(run.ladder)
     for found in cases.read(no_case, last=True):
         assert found.content is not None, "the case was read"
@@ -93,7 +95,7 @@ def _jobs(run: Run, cases: CasesOnce, resolved: ResolvedPanel) -> Iterator[Job]:
             yield Job(debate, found.content, context, run.submission_id, stage=place)
 
 
-def _check_submitted(run: Run, facts: RunFacts | None) -> None:
+def _check_submitted(run: RunInput, facts: RunFacts | None) -> None:
     """Refuse to add to a run that servers do not go on with by themselves: what they acknowledge is to end."""
     if facts is not None and (facts.opened.submitted is None or facts.imports):
         how = "came in a cassette" if facts.imports else f"was begun by {facts.opened.by} without a server"
@@ -102,7 +104,7 @@ def _check_submitted(run: Run, facts: RunFacts | None) -> None:
         )
 
 
-def _check_alone(run: Run, job: Job, store: EventStore) -> None:
+def _check_alone(run: RunInput, job: Job, store: EventStore) -> None:
     """Refuse a debate that the store has of no run of this id: it is of another run, or of none."""
     is_over(job.debate_id, Case.model_validate_json(job.case), run.resolved, store, run.adopt, stage=job.stage)
     raise RunRefused(f"debate {job.debate_id} is in the store, and of no run {run.run_id!r}; use another run id")
@@ -116,35 +118,35 @@ class ListingOutcome(NamedTuple):
     complete: bool
 
 
-async def list_run(executor: RunExecutor, stopping: asyncio.Event) -> ListingOutcome:
+async def list_run(session: JudgingSession, stopping: asyncio.Event) -> ListingOutcome:
     """Open every debate of a run, and ask no model; the same call goes on where an earlier one stopped.
 
     Args:
-        executor: the run; its keys need not be there.
+        session: the run; its keys need not be there.
         stopping: once set, nothing more is listed; what is listed stays. Set too once the run is cancelled.
     """
-    run, settings = executor.planned.run, executor.planned.settings
-    before = _listed(executor)
-    writer = executor.writer or open_writer(executor.url, run=run.run_id, wait=LOCK_SECONDS, say=executor.say)
+    run, settings = session.planned.run, session.planned.settings
+    before = _listed(session)
+    writer = session.writer or open_writer(session.url, run=run.run_id, wait=LOCK_SECONDS, say=session.say)
     supervision = RunSupervision(
-        executor.url, run.run_id, detached=executor.detached, reopens=executor.reopens, say=executor.say
+        session.url, run.run_id, detached=session.detached, reopens=session.reopens, say=session.say
     )
     with closing(Clerk(writer, StoreRetry(settings.store_patience))) as clerk:
-        async with supervision.around(Runtime((), clerk), executor.store, stopping):
-            state = RunProgress(executor.checked.total, executor.checked.size)
-            jobs = CaseJobs(run=run, checked=executor.checked, store=executor.store, state=state, stopping=stopping)
+        async with supervision.around(Runtime((), clerk), session.store, stopping):
+            state = RunProgress(session.checked.total, session.checked.size)
+            jobs = CaseJobs(run=run, checked=session.checked, store=session.store, state=state, stopping=stopping)
             lister = CaseLister(
-                run=run, store=executor.store, clerk=clerk, state=state, stopping=stopping, budget=settings.bounds
+                run=run, store=session.store, clerk=clerk, state=state, stopping=stopping, budget=settings.bounds
             )
             await asyncio.to_thread(lambda: sum(1 for _ in lister.listed(iter(jobs))))
         if state.unreadable is not None:
             raise state.unreadable
-    after = _listed(executor)
+    after = _listed(session)
     if after is None:
         raise SettingsRefused(f"run {run.run_id} has no case: nothing was listed")
     return after._replace(now=after.listed - (0 if before is None else before.listed))
 
 
-def _listed(executor: RunExecutor) -> ListingOutcome | None:
-    facts = run_facts(executor.store.read_stream(run_stream(executor.planned.run.run_id)))
+def _listed(session: JudgingSession) -> ListingOutcome | None:
+    facts = run_facts(session.store.read_stream(run_stream(session.planned.run.run_id)))
     return None if facts is None else ListingOutcome(facts.listed, 0, facts.complete)

@@ -17,8 +17,8 @@ from jury_events.errors import DebateNotFound
 from jury_events.text import moment
 from jury_events.verdict import Verdict
 from jury_judge.runs.recent_calls import RecentCalls, RecentEvents
-from jury_judge.runs.spending import PacedTotals
 from jury_judge.runs.supervision import ProcessFigures, read_status
+from jury_judge.runs.usage import PacedTotals
 from jury_judge.stores.open_batches import open_batches
 from jury_store.debate_rows import NOTHING_UNRECORDED, DebateFilter, RunRow, Totals, Unrecorded
 from jury_store.event_store import EventStore

@@ -12,6 +12,7 @@ from secrets import token_hex
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from jury_actors.admission.budget import RunBudget
 from jury_actors.background import has_failed
 from jury_actors.juror import ProviderFactory
 from jury_actors.load import ModelLoad, RuntimeLoad, merged
@@ -181,6 +182,7 @@ class PanelActors(RuntimePool):
         loaded: the panel, or the first of a ladder.
         environ: where prices are named. Keys are always the process's own.
         runtime: where debates run; in this process if it asks for nothing else.
+        run_budget: the bounds of a run with what its earlier sessions spent; None: `budget` is for these actors alone.
         wrap_providers: wraps what makes the providers of jurors in this process.
 
     Attributes:
@@ -198,6 +200,7 @@ class PanelActors(RuntimePool):
         environ: Mapping[str, str],
         runtime: RuntimeSettings = ANYWHERE,
         budget: Budget = UNBOUNDED,
+        run_budget: RunBudget | None = None,
         writing: Writing = PLAIN_WRITING,
         observation: Observation = UNOBSERVED,
         wrap_providers: Callable[[ProviderFactory], ProviderFactory] = lambda providers: providers,
@@ -223,7 +226,7 @@ class PanelActors(RuntimePool):
             runtime.replicas,
             loaded.endpoints,
             prices=prices,
-            ceiling=budget.ceiling,
+            budget=RunBudget(budget.bounds) if run_budget is None else run_budget,
             store_patience=writing.patience,
             coordinators=runtime.coordinators,
         )

@@ -26,7 +26,7 @@ from jury_judge.runs.cancelling import cancellations
 from jury_judge.runs.case_stages import Again
 from jury_judge.runs.cases_once import recorded_cases
 from jury_judge.runs.preflight import PreflightReport, sees_images
-from jury_judge.runs.run import CaseSource, Run, fresh_run_id
+from jury_judge.runs.run import CaseSource, RunInput, fresh_run_id
 from jury_judge.seals.key_files import read_keys
 from jury_judge.settings.cases import CaseSettings
 from jury_judge.settings.run import RunSettings
@@ -94,7 +94,7 @@ class RunPlan:
         if settings.strict:  # no case has a part that no juror would be shown
             images_seen = sees_images(self.loaded.panel)
             source = lambda fetch: without_omissions(cases(fetch), images_seen=images_seen)  # noqa: E731
-        self.run = Run(
+        self.run = RunInput(
             run_id=settings.run_id or generated or fresh_run_id(),
             resolved=self.loaded.resolved,
             cases=self.loaded.redaction.cases(source),
@@ -132,7 +132,7 @@ class RunPlan:
         # A pass over batches is made by a timer: it ends those of a cancelled run, and takes nothing back.
         return 0 if store is None or self.is_new or self.settings.once else cancellations(store, self.run.run_id)
 
-    def over(self, run: Run, settings: RunSettings | None = None) -> "RunPlan":
+    def over(self, run: RunInput, settings: RunSettings | None = None) -> "RunPlan":
         """Another run over the same files: other cases of them, another panel, other settings."""
         other = copy(self)
         other.run, other.loaded = run, self.loaded._replace(resolved=run.resolved)

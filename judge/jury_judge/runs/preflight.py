@@ -20,7 +20,7 @@ from jury_events.text import pluralize, visible_line
 from jury_judge.errors import OtherCase, RunRefused
 from jury_judge.runs.case_fit import CaseFit, OwnFamilies
 from jury_judge.runs.cases_once import CasesOnce, RecordedDebates, no_case
-from jury_judge.runs.run import DebateOrder, Run
+from jury_judge.runs.run import DebateOrder, RunInput
 from jury_judge.stores.debates import compared_panel, opening_of
 from jury_judge.stores.open_batches import (
     check_adopted,
@@ -176,7 +176,7 @@ class PreflightReport:
 
 
 def preflight(
-    run: Run,
+    run: RunInput,
     store: EventStore | None,
     *,
     seconds: float | None = PREFLIGHT_SECONDS,
@@ -229,7 +229,7 @@ def preflight(
     return replace(report, read=read, total=read, ended=ended, elsewhere=max(0, stored.opened - known))
 
 
-def _stored(run: Run, store: EventStore) -> StoredRun:
+def _stored(run: RunInput, store: EventStore) -> StoredRun:
     """What the store has of a run; refuses one that this call may not go on with."""
     found = StoredRun(position=store.last_position(), row=store.run(run.run_id))
     if store.batch_ids(run.run_id):
@@ -301,7 +301,9 @@ def is_over(
     return row.has_ended
 
 
-def check_case(run: Run, case: Case, debate: str, row: CaseRow, store: EventStore, *, changed: ChangedCases) -> None:
+def check_case(
+    run: RunInput, case: Case, debate: str, row: CaseRow, store: EventStore, *, changed: ChangedCases
+) -> None:
     """Compare a recorded debate of a run with its case; what differs is judged as it was listed, and collected."""
     not_set_aside(debate, row)
     check_adopted(store, f"run {run.run_id!r}", debate, row, run.adopt)
@@ -330,7 +332,7 @@ def _other_ladder(recorded: StagePlace | None, now: str | None) -> str | None:
     return f"{said[0]}, and this is one {said[1]}"
 
 
-def _recorded_prompts(run: Run, store: EventStore) -> int | None:
+def _recorded_prompts(run: RunInput, store: EventStore) -> int | None:
     """The version of the prompts with which the run was begun; refuses one of another ladder or panel."""
     found = store.debates(run_id=run.run_id, waiting=None, limit=1)
     for first in found:

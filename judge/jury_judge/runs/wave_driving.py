@@ -27,7 +27,7 @@ from jury_events.batch_facts import BatchFacts
 from jury_events.text import pluralize
 from jury_judge.runs.batch_plan import BatchPlan
 from jury_judge.runs.cancelling import RunLog, cancel_recorded, unfinished_debates
-from jury_judge.runs.run import Run
+from jury_judge.runs.run import RunInput
 from jury_judge.stores.open_batches import WaveMetrics
 from jury_providers.prices import Prices
 from jury_store.event_store import EventStore
@@ -134,7 +134,7 @@ class WaveDriving:
 
     def __init__(
         self,
-        run: Run,
+        run: RunInput,
         store: EventStore,
         plan: BatchPlan,
         stopping: asyncio.Event,

@@ -8,16 +8,13 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
-from jury_actors.admission.budget import Ceiling, Spent
-from jury_events.run_events import RunBudget
+from jury_events.run_events import BudgetBounds
 from jury_events.text import visible_line
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.variables import Overrides
 from jury_judge.settings_model import Option, SettingsModel
 from jury_providers.prices import PRICES_ENV, Prices, load_prices
 from jury_providers.simulated.script import NO_FAULTS, BadScript, Script, parse_script
-
-NOTHING_SPENT = Spent()
 
 _spend = partial(Option, group="What it may spend")
 _where = partial(Option, group="Where debates run")
@@ -41,13 +38,7 @@ PRICES = _spend(
 
 
 class Budget(SettingsModel):
-    """Bounds in calls and US dollars. Of a run they hold over all its sessions; of a `Jury` over its life.
-
-    Attributes:
-        spent: counts against both from the start, as of earlier sessions of a run.
-        lease_of: the run whose spending at most is stored before its calls are made; None: the bounds end with the
-            process.
-    """
+    """Bounds in calls and US dollars. Of a run they hold over all its sessions; of a `Jury` over its life."""
 
     max_cost: Annotated[
         Annotated[float, Field(ge=0, le=1e9)] | None,
@@ -58,8 +49,6 @@ class Budget(SettingsModel):
         _spend(help="Model calls at most, over all sessions of the run.", rare=True),
     ] = None
     prices: Annotated[PriceList, PRICES] = None
-    spent: Spent = Field(default=NOTHING_SPENT, exclude=True)
-    lease_of: str | None = Field(default=None, exclude=True)
 
     def price_list(self, environ: Mapping[str, str]) -> Prices:
         """The prices.
@@ -89,14 +78,9 @@ class Budget(SettingsModel):
             )
 
     @property
-    def bounds(self) -> RunBudget:
+    def bounds(self) -> BudgetBounds:
         """The bounds alone, as they are recorded."""
-        return RunBudget(max_calls=self.max_calls, max_cost=self.max_cost)
-
-    @property
-    def ceiling(self) -> Ceiling:
-        """As the actors take it."""
-        return Ceiling(self.bounds, self.spent, self.lease_of)
+        return BudgetBounds(max_calls=self.max_calls, max_cost=self.max_cost)
 
 
 class PanelName(SettingsModel):

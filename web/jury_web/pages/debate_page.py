@@ -27,7 +27,7 @@ from jury_events.panel import Language
 from jury_events.review_facts import NO_REVIEWS, ReviewFacts
 from jury_events.verdict_scale import VerdictScale
 from jury_judge import IntegrityState
-from jury_judge.runs.spending import uncached_today
+from jury_judge.runs.usage import uncached_today
 from jury_views.case_view import label_decisive
 from jury_views.debate_fold import DebateFold, Ending, folded, role_of
 from jury_views.evaluation_models import NO_REASONS, Reasons, reasons_in

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from jury_events import CacheWrite, Usage
-from jury_judge import Spending, SpendingWatch
+from jury_judge import RunUsage, RunUsageWatch
 from jury_providers import load_prices
 from jury_store import PROMPT_STEP, Append, CachedCalls, DebateFilter, EventStore, Unrecorded
 from support.debates import DebateScript
@@ -27,8 +27,8 @@ def end(store: EventStore, script: DebateScript) -> None:
     store.append([Append(script.stream, script.whole()[2:], 2, 1)])
 
 
-def calls(number: int, cost: float, unknown: int = 0) -> Spending:
-    return Spending(calls=number, input_tokens=10 * number, output_tokens=3 * number, cost=cost, unknown=unknown)
+def calls(number: int, cost: float, unknown: int = 0) -> RunUsage:
+    return RunUsage(calls=number, input_tokens=10 * number, output_tokens=3 * number, cost=cost, unknown=unknown)
 
 
 def test_new_and_earlier_spending_are_separate(store: EventStore) -> None:
@@ -38,7 +38,7 @@ def test_new_and_earlier_spending_are_separate(store: EventStore) -> None:
         call(store, script, 1)
     end(store, over)
 
-    watch = SpendingWatch(store, "run")
+    watch = RunUsageWatch(store, "run")
     nothing = watch.look()
     call(store, half, 2)
     begin(store, new)
@@ -50,7 +50,7 @@ def test_new_and_earlier_spending_are_separate(store: EventStore) -> None:
         call(store, script, 3)
         end(store, script)
 
-    assert Spending() == nothing
+    assert RunUsage() == nothing
     assert calls(2, 0.5) == meanwhile
     assert calls(4, 1.0) == watch.look() == watch.look()
 
@@ -59,7 +59,7 @@ def test_a_debate_with_a_call_of_unknown_cost_counts_without_its_cost(store: Eve
     half, new = DebateScript("half", seed=1), DebateScript("new", seed=2)
     begin(store, half)
     call(store, half, 1)
-    watch = SpendingWatch(store, "run")
+    watch = RunUsageWatch(store, "run")
     begin(store, new)
     call(store, new, 1)
     call(store, new, 2)
@@ -83,14 +83,14 @@ def test_a_debate_whose_cost_was_unknown_before_is_unknown_still_and_one_that_wa
         begin(store, script)
         call(store, script, 1, cost=None)
     end(store, over)
-    watch = SpendingWatch(store, "run")
+    watch = RunUsageWatch(store, "run")
     call(store, half, 2)
 
     assert calls(1, 0.0, unknown=1) == watch.look()
 
 
 def test_a_debate_that_begins_and_ends_between_two_polls_is_counted_once(store: EventStore) -> None:
-    watch = SpendingWatch(store, "run")
+    watch = RunUsageWatch(store, "run")
     script = DebateScript("d")
     begin(store, script)
     call(store, script, 1)
@@ -106,8 +106,8 @@ def test_what_was_sent_and_not_recorded_is_said_beside_what_was(store: EventStor
         call(store, script, attempt + 1)
     store.store_run_lease("run", 7, 1.0)
 
-    found = Spending.total(store, "run")
-    listed = Spending.of_run(store.runs()[0], store.totals_by_run()["run"])
+    found = RunUsage.total(store, "run")
+    listed = RunUsage.of_run(store.runs()[0], store.totals_by_run()["run"])
 
     assert calls(3, 0.75) == replace(found, unrecorded=Unrecorded())
     assert found == listed
@@ -120,7 +120,7 @@ def test_where_every_call_is_recorded_nothing_else_is_said(store: EventStore) ->
     call(store, script, 1)
     store.store_run_lease("run", 1, 5.0)
 
-    assert "$0.2500" == Spending.total(store, "run").cost_text
+    assert "$0.2500" == RunUsage.total(store, "run").cost_text
 
 
 def test_the_newest_lease_stays(store: EventStore) -> None:
@@ -146,7 +146,7 @@ def test_a_run_says_the_share_read_and_what_it_would_have_cost_without_caches(st
     cached(store, script)
     plain = prices.cost("openai/gpt-6-sol", Usage(input_tokens=10_000, output_tokens=100), date(2026, 11, 1))
 
-    found = Spending.total(store, "run", prices)
+    found = RunUsage.total(store, "run", prices)
 
     assert plain is not None
     assert plain == pytest.approx(found.uncached)
@@ -162,7 +162,7 @@ def test_what_a_run_would_have_cost_is_left_out_where_it_is_unknown_or_no_cache_
     begin(store, other := DebateScript("e", seed=2, run_id="plain"))
     call(store, other, 1)
 
-    found = [str(Spending.total(store, run, load_prices())) for run in ("run", "plain")]
+    found = [str(RunUsage.total(store, run, load_prices())) for run in ("run", "plain")]
 
     assert [
         "1 call, 10,000 tokens in (80% read from prompt caches) and 100 out, $1.00",
@@ -177,7 +177,7 @@ def test_a_run_that_only_wrote_to_caches_says_so_and_one_that_cost_nothing_says_
     usage = Usage(input_tokens=3000, output_tokens=1, cache_writes=(CacheWrite(lifetime="30m", tokens=2000),))
     store.append([Append(script.calls, (script.exchange(cost=0.0, model="openai/gpt-6-sol", usage=usage),))])
 
-    said = str(Spending.total(store, "run", load_prices()))
+    said = str(RunUsage.total(store, "run", load_prices()))
 
     assert "1 call, 3,000 tokens in (2,000 written to prompt caches, none read) and 1 out, $0.00" == said
 
@@ -185,7 +185,7 @@ def test_a_run_that_only_wrote_to_caches_says_so_and_one_that_cost_nothing_says_
 def test_the_tokens_read_from_caches_of_a_session_are_its_own(store: EventStore) -> None:
     begin(store, half := DebateScript("half"))
     cached(store, half)
-    watch = SpendingWatch(store, "run")
+    watch = RunUsageWatch(store, "run")
     begin(store, new := DebateScript("new", seed=2))
     cached(store, new)
 

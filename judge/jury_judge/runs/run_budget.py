@@ -1,16 +1,19 @@
-"""When the budget of a run lets a debate begin: with little left, open debates are finished before others begin."""
+"""The budget of a run: what its earlier sessions spent, and when it lets a debate begin.
+
+With little left, open debates are finished before others begin. Calls are admitted by `jury_actors.admission.budget`.
+"""
 
 import threading
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
-from jury_actors.admission.budget import Ceiling, Spent
+from jury_actors.admission.budget import RunBudget, Spent
 from jury_actors.batches.batch_log import batches_of
 from jury_actors.messages import Job
 from jury_events.case import Case
 from jury_events.exchange import ExchangeRecorded
 from jury_events.outcome import DebateStatus
-from jury_events.run_events import RunBudget
+from jury_events.run_events import BudgetBounds
 from jury_events.text import dollars, pluralize
 from jury_judge.stores.debates import rows_of_run
 from jury_providers.endpoints import Endpoints
@@ -30,7 +33,7 @@ class _OpenDebate(NamedTuple):
     reserved: Spent
 
 
-class Allowance:
+class DebateReservations:
     """Reserves for each open debate what it may take; another begins only if enough is left beside that. Thread-safe.
 
     Reserved are the most calls and the likely cost; repairs, retries and fallbacks are in neither. If no debate is
@@ -42,19 +45,19 @@ class Allowance:
 
     def __init__(
         self,
-        ceiling: Ceiling,
+        budget: RunBudget,
         store: EventStore,
         *,
         prices: Prices,
         endpoints: Endpoints,
         on: date,
     ) -> None:
-        self._ceiling = ceiling
+        self._budget = budget
         self._store = store
         self._prices = prices
         self._endpoints = endpoints
         self._on = on
-        self._spent = ceiling.spent
+        self._spent = budget.spent
         self._open: dict[str, _OpenDebate] = {}
         self._reserved = Spent()
         self._needs: dict[str, RunEstimate] = {}
@@ -62,9 +65,9 @@ class Allowance:
         self.short = False
 
     @property
-    def budget(self) -> RunBudget:
-        """The bounds, over all sessions of the run."""
-        return self._ceiling.bounds
+    def bounds(self) -> BudgetBounds:
+        """Over all sessions of the run."""
+        return self._budget.bounds
 
     def admits(self, job: Job) -> bool:
         """Whether the debate may begin now; it is open then. One that is refused while none is open may never begin."""
@@ -78,7 +81,7 @@ class Allowance:
             return True
         likely, least = (0.0, 0.0) if needed.cost is None else (needed.cost.likely, needed.cost.least)
         reserved = _rest(needed.calls.most, likely, before)
-        if not self._covers(reserved if self._open else _rest(needed.calls.least, least, before)):
+        if not self._fits(reserved if self._open else _rest(needed.calls.least, least, before)):
             self.short = self.short or not self._open
             return False
         self._open[job.debate_id] = _OpenDebate(before, reserved)
@@ -108,28 +111,23 @@ class Allowance:
 
         Each as the first of them, without what begun ones took: the same in every session that stops at this place.
         """
-        said = f"the budget of {self.bounds} covers no further debate"
+        said = f"the budget of {self.bounds.words} covers no further debate"
         first = next(iter(self._needs.values()), None)
         if first is None:
             return said
         calls_each, cost_each = int(first.calls.likely), 0.0 if first.cost is None else first.cost.likely
         if left is None:
             return f"{said}: each that is left takes about {calls_each} calls{_and(cost_each)} (an estimate)"
-        of_run = DebateFilter(run_id=self._ceiling.run, counted=None)
+        of_run = DebateFilter(run_id=self._budget.run, counted=None)
         begun = [self._store.totals(of_run._replace(status=status)) for status in _BEGUN]
         more = max(1, calls_each * left - sum(one.calls for one in begun))
         money = _and(cost_each * left - sum(one.cost for one in begun))
         return f"{said}: {pluralize(left, 'debate')} left, about {more} more calls{money} (an estimate)"
 
-    @property
-    def bounds(self) -> str:
-        """The bounds, in words."""
-        return self._ceiling.bounds.words
-
-    def _covers(self, wanted: Spent) -> bool:
+    def _fits(self, wanted: Spent) -> bool:
         calls = self._spent.calls + wanted.calls + self._reserved.calls
         cost = self._spent.cost + wanted.cost + self._reserved.cost
-        return self._ceiling.bounds.covers(calls, cost)
+        return self._budget.bounds.covers(calls, cost)
 
     def _needed(self, job: Job) -> "RunEstimate | None":
         """Computed once a debate, however often it has to wait; None: its texts were erased, and it asks nothing."""
@@ -173,9 +171,9 @@ def _and(cost: float) -> str:
     return f" and {dollars(cost)}" if cost > 0 else ""
 
 
-def ceiling(
-    store: EventStore, run_id: str, prices: Prices, on: date, bounds: RunBudget, *, is_new: bool = False
-) -> Ceiling:
+def run_budget(
+    store: EventStore, run_id: str, prices: Prices, on: date, bounds: BudgetBounds, *, is_new: bool = False
+) -> RunBudget:
     """The budget of a run over all its sessions, with what the earlier ones spent.
 
     Calls that were sent and not recorded count with the most that they can have cost. A run that had a budget goes on
@@ -185,15 +183,15 @@ def ceiling(
     """
     row = None if is_new else store.run(run_id)
     if not bounds.bounded and (row is None or row.calls_at_most is None):
-        return Ceiling()
+        return RunBudget()
     if row is None:
-        return Ceiling(bounds, run=run_id)
+        return RunBudget(bounds, run=run_id)
     sums = store.totals(DebateFilter(run_id, counted=None))
     recorded, at_most = _spent(store, run_id, sums, prices, on), lease_of(row)
     recorded = recorded._replace(cost=recorded.cost + sum(one.unused_cost for one in batches_of(store, run_id)))
     if at_most is not None and at_most.calls > recorded.calls:
         recorded = Spent(at_most.calls, max(at_most.cost, recorded.cost))
-    return Ceiling(bounds, recorded, run_id)
+    return RunBudget(bounds, recorded, run_id)
 
 
 def lease_of(row: RunRow | None) -> Spent | None:

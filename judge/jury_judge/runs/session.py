@@ -1,4 +1,4 @@
-"""A run executed: from the locks and the look at its store to how it ended."""
+"""One session of a run: from the locks and the look at its store to how it ended."""
 
 import asyncio
 import logging
@@ -20,16 +20,15 @@ from jury_actors.observation.tallies import MetricTotals
 from jury_actors.runtime import drive
 from jury_events.ids import debate_stream
 from jury_events.text import pluralize
-from jury_judge.runs.budget import Allowance, ceiling
 from jury_judge.runs.case_stages import judged_again
 from jury_judge.runs.execution import Driving, Line, RunExecution
 from jury_judge.runs.panel_actors import Observation, Writing, announced_actors, in_process_for
 from jury_judge.runs.plan import RunPlan
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight
-from jury_judge.runs.run import NoListener, ProgressListener, RunProgress
-from jury_judge.runs.run_watch import RunOutcome, stop_cause
-from jury_judge.runs.spending import Spending, SpendingWatch
+from jury_judge.runs.run import NoListener, ProgressListener, RunOutcome, RunProgress, stop_cause
+from jury_judge.runs.run_budget import DebateReservations, run_budget
 from jury_judge.runs.supervision import RunSupervision
+from jury_judge.runs.usage import RunUsage, RunUsageWatch
 from jury_judge.stores.drift_checks import panel_standing
 from jury_judge.stores.open_batches import waiting_line
 from jury_judge.stores.stores import Say, lock_run, open_or_create, open_writer
@@ -46,8 +45,8 @@ if TYPE_CHECKING:
     from jury_judge.seals.stored_seals import Sealing
 
 
-_SPENDING_SECONDS = 5.0
-"""How often the spending of a run is read."""
+_USAGE_SECONDS = 5.0
+"""How often the usage of a run is read."""
 
 LOCK_SECONDS = 20
 """How long to wait for another writer of a SQLite store, or another process that executes the run."""
@@ -60,9 +59,9 @@ _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def executor_of(
+def judging_session(
     planned: RunPlan, say: Say, *, in_process: bool | None = None, detached: bool = False, keys: bool = True
-) -> "Iterator[RunExecutor]":
+) -> "Iterator[JudgingSession]":
     """The run, compared with its store; no other process may execute it meanwhile.
 
     Blocks while cases are read. A missing store is created after every case could be read.
@@ -108,7 +107,7 @@ def executor_of(
         if writer is not None and store.last_position() != checked.stored.position:
             checked = preflight(planned.run, store, seconds=seconds, endpoints=endpoints, before=checked)
         asked = settings.asked_in_process
-        yield RunExecutor(
+        yield JudgingSession(
             planned=planned,
             url=url,
             store=store,
@@ -164,8 +163,8 @@ async def _passed_on(stopping: asyncio.Event | None) -> AsyncIterator[asyncio.Ev
 
 
 @dataclass(kw_only=True)
-class RunExecutor:
-    """Executes a run, in the context of `executor_of`.
+class JudgingSession:
+    """One session of a run, in the context of `judging_session`: compared with its store, executed, and its outcome.
 
     Attributes:
         planned: the run as it was asked for.
@@ -195,7 +194,7 @@ class RunExecutor:
 
     def __post_init__(self) -> None:
         self._state = RunProgress(self.checked.total, self.checked.size)
-        self._watch = SpendingWatch(self.store, self.planned.run.run_id, is_new=self.checked.stored.row is None)
+        self._watch = RunUsageWatch(self.store, self.planned.run.run_id, is_new=self.checked.stored.row is None)
         self._started = time.monotonic()
         self._batches: BatchPlan | None = None
 
@@ -222,16 +221,8 @@ class RunExecutor:
         if self.writer is not None and not in_process:
             self.writer.close()  # the writer is an actor's process
         is_new = self.checked.stored.row is None
-        bounds = ceiling(self.store, run.run_id, self.prices, self.today, settings.bounds, is_new=is_new)
-        asked = settings.model_copy(
-            update={
-                "in_process": in_process,
-                "ray": not in_process,
-                "prices": self.prices,
-                "spent": bounds.spent,
-                "lease_of": bounds.run,
-            }
-        )
+        budget = run_budget(self.store, run.run_id, self.prices, self.today, settings.bounds, is_new=is_new)
+        asked = settings.model_copy(update={"in_process": in_process, "ray": not in_process, "prices": self.prices})
         self._actors = announced_actors(
             planned.loaded,
             self.url,
@@ -239,13 +230,16 @@ class RunExecutor:
             environ=planned.environ,
             runtime=asked,
             budget=asked,
+            run_budget=budget,
             writing=Writing(name=run.run_id, lock_wait=LOCK_SECONDS, patience=settings.store_patience, sealing=sealing),
             observation=Observation(say=self.say, metrics=metrics, otel=settings.otel),
         )
-        self._allowance = None
-        if bounds.bounds.bounded:
+        self._reservations = None
+        if budget.bounds.bounded:
             endpoints = planned.loaded.endpoints
-            self._allowance = Allowance(bounds, self.store, prices=self.prices, endpoints=endpoints, on=self.today)
+            self._reservations = DebateReservations(
+                budget, self.store, prices=self.prices, endpoints=endpoints, on=self.today
+            )
         self._supervision = RunSupervision(
             self.url, run.run_id, detached=self.detached, reopens=self.reopens, say=self.say
         )
@@ -272,16 +266,16 @@ class RunExecutor:
         stopping: asyncio.Event | None = None,
         *,
         on_chunk: Callable[[Chunk], None] | None = None,
-        on_spending: Callable[[Spending], None] | None = None,
+        on_usage: Callable[[RunUsage], None] | None = None,
     ) -> AsyncGenerator[Line, None]:
         """Run the debates that are left; yields the lines of all, in the order of the cases. See `RunExecution`.
 
         Args:
             stopping: once set, no new debate begins; those that run are finished.
             on_chunk: called with each chunk that a final judge writes.
-            on_spending: called every few seconds with what was spent in this session.
+            on_usage: called every few seconds with what was spent in this session.
         """
-        async with self._spending_shown(on_spending), self._actors, _passed_on(stopping) as ending:
+        async with self._usage_shown(on_usage), self._actors, _passed_on(stopping) as ending:
             execution = RunExecution(
                 run=self.planned.run,
                 checked=self.checked,
@@ -291,7 +285,7 @@ class RunExecutor:
                 stopping=ending,
                 on_chunk=on_chunk,
                 store_patience=self.planned.settings.store_patience,
-                allowance=self._allowance,
+                reservations=self._reservations,
                 driving=drive if self._batches is None else self._waves(self._batches, ending, stopping),
                 supervision=self._supervision,
             )
@@ -333,7 +327,7 @@ class RunExecutor:
         return collaborative_result(record.events, record.texts)
 
     @asynccontextmanager
-    async def _spending_shown(self, show: Callable[[Spending], None] | None) -> AsyncIterator[None]:
+    async def _usage_shown(self, show: Callable[[RunUsage], None] | None) -> AsyncIterator[None]:
         """Call `show` every few seconds with what was spent in this session, if a debate is left to run."""
         if show is None or not self.checked.left:
             yield
@@ -343,7 +337,7 @@ class RunExecutor:
         async def watch() -> None:
             while True:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(over.wait(), _SPENDING_SECONDS)
+                    await asyncio.wait_for(over.wait(), _USAGE_SECONDS)
                 if over.is_set():
                     return
                 with suppress(StoreError):
@@ -360,13 +354,13 @@ class RunExecutor:
     def outcome(self, *, interrupted: bool, lines: int) -> RunOutcome:
         """How the session ended; `lines` is how many result lines were taken."""
         seconds = time.monotonic() - self._started
-        run_id, allowance = self.planned.run.run_id, self._allowance
+        run_id, reservations = self.planned.run.run_id, self._reservations
         spent = whole = waiting = None
         failed: tuple[str, ...] = ()
         with suppress(StoreError):  # what was judged is reported even if the store cannot be read any more
             spent = self._watch.look()
             waiting = waiting_line(self.store, run_id)
-            whole = Spending.total(self.store, run_id, self.prices)
+            whole = RunUsage.total(self.store, run_id, self.prices)
             failed = self._failed()
         return RunOutcome(
             interrupted,
@@ -378,7 +372,7 @@ class RunExecutor:
             spent,
             whole,
             self._short(lines),
-            None if allowance is None else allowance.bounds,
+            None if reservations is None else reservations.bounds.words,
             self._supervision.cancelled_by,
             self.planned.cases.unreadable,
             waiting,
@@ -393,13 +387,13 @@ class RunExecutor:
         return tuple(map(str, failed_calls((one.exchanges, one.texts) for one in histories)))
 
     def _short(self, lines: int) -> str | None:
-        allowance = self._allowance
-        if allowance is None:
+        reservations = self._reservations
+        if reservations is None:
             return None
         halted = any(stop_cause(one) == "budget" for one in self._state.problems)
-        if not (allowance.short or halted):
+        if not (reservations.short or halted):
             return None
-        return allowance.rest(None if self._state.total is None else self._state.total - lines)
+        return reservations.rest(None if self._state.total is None else self._state.total - lines)
 
     def _sealed_by(self, seal_key: Path) -> "Sealing":
         from jury_judge.seals.key_files import signer
@@ -432,12 +426,12 @@ async def judge_run(
         say: takes lines for the user: where debates run, who receives the cases, a juror died …
     """
     with ExitStack() as stack:
-        executor = await asyncio.to_thread(stack.enter_context, executor_of(planned, say))
-        await asyncio.to_thread(executor.set_up, progress)
+        session = await asyncio.to_thread(stack.enter_context, judging_session(planned, say))
+        await asyncio.to_thread(session.set_up, progress)
         lines = 0
-        async with aclosing(executor.execute(stopping)) as judged:
+        async with aclosing(session.execute(stopping)) as judged:
             async for line in judged:
                 lines += 1
                 take(line)
         interrupted = stopping is not None and stopping.is_set()
-        return await asyncio.to_thread(executor.outcome, interrupted=interrupted, lines=lines)
+        return await asyncio.to_thread(session.outcome, interrupted=interrupted, lines=lines)

@@ -1,4 +1,4 @@
-"""What a run, or a session of it, has spent: calls, tokens and US dollars, summed by the database."""
+"""The usage of a run, or of a session of it: calls, tokens and US dollars that are recorded, summed by the database."""
 
 import os
 import time
@@ -95,7 +95,7 @@ def _today() -> date:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Spending:
+class RunUsage:
     """Recorded calls, tokens and US dollars; `unknown` counts debates with a call whose cost is not known.
 
     `unrecorded` calls were sent and are not recorded: they are in none of the other figures.
@@ -119,7 +119,7 @@ class Spending:
 
     @classmethod
     def total(cls, store: EventStore, run_id: str, prices: Prices | None = None) -> Self:
-        """The spending of a run, summed by the database; `prices`, today's, are needed for `uncached`."""
+        """The usage of a run, summed by the database; `prices`, today's, are needed for `uncached`."""
         row = store.run(run_id)
         if row is None:
             return cls()
@@ -132,7 +132,7 @@ class Spending:
 
     @classmethod
     def of_run(cls, row: RunRow, totals: Totals) -> Self:
-        """The spending of a run: the calls that its debates made, not those of their forks."""
+        """The usage of a run: the calls that its debates made, not those of their forks."""
         return cls(
             calls=totals.calls,
             input_tokens=totals.input_tokens,
@@ -181,8 +181,8 @@ def caches_said(read: int, written: int, sent: int) -> str:
     return f" ({written:,} written to prompt caches, none read)" if written else ""
 
 
-class SpendingWatch:
-    """Follows the spending of a run from now on, by sums of the database: no debate is kept in memory.
+class RunUsageWatch:
+    """Follows the usage of a run from now on, by sums of the database: no debate is kept in memory.
 
     `is_new`: the store has no debate of it.
     """
@@ -195,18 +195,18 @@ class SpendingWatch:
             self._before = before = self._totals.read()
             self._unknown_before = before.unknown_cost - begun.unknown_cost
 
-    def look(self) -> Spending:
-        """The spending since the watch began."""
+    def look(self) -> RunUsage:
+        """The usage since the watch began."""
         return self._since(self._totals.read())
 
-    def glance(self) -> Spending:
+    def glance(self) -> RunUsage:
         """The same, perhaps of some time ago: see `PacedTotals`."""
         return self._since(self._totals.recent())
 
-    def _since(self, now: Totals) -> Spending:
+    def _since(self, now: Totals) -> RunUsage:
         """A debate that goes on and whose cost is not known now is unknown: what it cost before is subtracted too."""
         before = self._before
-        return Spending(
+        return RunUsage(
             calls=now.calls - before.calls,
             input_tokens=now.input_tokens - before.input_tokens,
             output_tokens=now.output_tokens - before.output_tokens,
