@@ -150,7 +150,6 @@ def _judge_or_follow(planned: "RunPlan", shown: Shown, results: "Results") -> "R
 
 def _detach(planned: "RunPlan", shown: Shown) -> int:
     """List a run to its end, and have another process judge it; returns once it does, or has ended."""
-    from jury_judge.runs.cancelling import cancellations_at
     from jury_judge.runs.resumed_run import check_for_cluster
     from jury_judge.runs.supervision import detached_holder
 
@@ -165,8 +164,7 @@ def _detach(planned: "RunPlan", shown: Shown) -> int:
         note(f"run {run_id} goes on in process {holder.process} already; {ways}")
         print(run_id)
         return Exit.DONE
-    # Before it is listed: a later one counts.
-    reopens = 0 if planned.settings.once else cancellations_at(planned.store_url, run_id)
+    reopens = planned.cancellations()  # before it is listed: a later one counts
     if (code := _list(planned, keys=True)) != Exit.DONE:
         return code
     where, ended = _started(planned, shown._replace(display="plain")._asdict(), reopens)

@@ -6,6 +6,7 @@ What is read ahead of its turn is kept until it is taken.
 import asyncio
 import weakref
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from tempfile import SpooledTemporaryFile
 from typing import Any, NamedTuple, TypeVar
@@ -172,42 +173,42 @@ class RecordedDebate(NamedTuple):
         return self.over or (self.further is not None and self.further.place is not None and self.further.place.audit)
 
 
+@dataclass
 class RecordedDebates:
     """The recorded debates of the cases that were looked up last. Debates are named by the first one of their case.
 
-    Args:
+    Attributes:
         store: open for reading; None where it has no debate of the run.
         brief: of cases that are over no `row` is looked up.
         read: see `Read`.
     """
 
-    def __init__(self, run: RunInput, store: EventStore | None, *, brief: bool = False, read: Read = read_once) -> None:
-        self._run = run
-        self._store = store
-        self._brief = brief
-        self._read = read
-        self.found: dict[str, RecordedDebate] = {}
+    run: RunInput
+    store: EventStore | None
+    brief: bool = False
+    read: Read = read_once
+    found: dict[str, RecordedDebate] = field(default_factory=dict)
 
     def load(self, case_ids: Sequence[str]) -> frozenset[str]:
         """Look up the debates of these cases, and return those cases whose debates are all over.
 
         What was looked up before is forgotten.
         """
-        if self._store is None:
+        if self.store is None:
             return frozenset()
-        store, ladder = self._store, self._run.ladder
-        debates = {case_id: self._run.debate_ids(case_id) for case_id in case_ids}
+        store, ladder = self.store, self.run.ladder
+        debates = {case_id: self.run.debate_ids(case_id) for case_id in case_ids}
         every = [one for of_case in debates.values() for one in of_case]
-        if self._brief:
+        if self.brief:
             ended = self._looked_up(store.ended_positions, every)
             self.found = {one: RecordedDebate(position, ended=True, row=None) for one, position in ended.items()}
         else:
             self._add_rows(every)
         if ladder is not None and (over := [one for one in every if one in self.found and self.found[one].ended]):
-            for one, stage in self._read(partial(open_stages, store, over, ladder, self._run.successors)).items():
+            for one, stage in self.read(partial(open_stages, store, over, ladder, self.run.successors)).items():
                 self.found[one] = self.found[one]._replace(further=stage)
         judged = frozenset(case_id for case_id, of_case in debates.items() if all(map(self._is_over, of_case)))
-        if self._brief:
+        if self.brief:
             self._add_rows([one for case_id, of_case in debates.items() if case_id not in judged for one in of_case])
         return judged
 
@@ -215,15 +216,15 @@ class RecordedDebates:
         return first in self.found and self.found[first].over
 
     def _add_rows(self, firsts: Collection[str]) -> None:
-        assert self._store is not None, "there is a store where debates are looked up"
-        rows = self._looked_up(self._store.cases_of, firsts) if firsts else {}
+        assert self.store is not None, "there is a store where debates are looked up"
+        rows = self._looked_up(self.store.cases_of, firsts) if firsts else {}
         for one, row in rows.items():
             further = self.found[one].further if one in self.found else None
             self.found[one] = RecordedDebate(row.position, row.has_ended, row, further)
 
     def _looked_up(self, look: Callable[[Collection[str]], Mapping[str, _T]], firsts: Collection[str]) -> dict[str, _T]:
-        counting = {self._run.counts(one): one for one in firsts}
-        found = self._read(partial(look, list(counting)))
+        counting = {self.run.counts(one): one for one in firsts}
+        found = self.read(partial(look, list(counting)))
         return {counting[debate]: value for debate, value in found.items()}
 
 

@@ -22,7 +22,7 @@ from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import SettingsRefused
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.ladders import load_panel_or_ladder
-from jury_judge.runs.cancelling import cancellations
+from jury_judge.runs.cancelling import cancellations_at
 from jury_judge.runs.case_stages import Again
 from jury_judge.runs.cases_once import recorded_cases
 from jury_judge.runs.preflight import PreflightReport, sees_images
@@ -125,12 +125,12 @@ class RunPlan:
         """Whether the run's id was generated."""
         return self.settings.run_id is None
 
-    def cancellations(self, store: EventStore | None) -> int:
-        """How often the run was cancelled so far: `reopens`, or counted in the store, where there is one."""
+    def cancellations(self) -> int:
+        """How often the run was cancelled so far: `reopens`, or counted now. Raises as `cancellations_at`."""
         if self.reopens is not None:
             return self.reopens
         # A pass over batches is made by a timer: it ends those of a cancelled run, and takes nothing back.
-        return 0 if store is None or self.is_new or self.settings.once else cancellations(store, self.run.run_id)
+        return 0 if self.is_new or self.settings.once else cancellations_at(self.store_url, self.run.run_id)
 
     def over(self, run: RunInput, settings: RunSettings | None = None) -> "RunPlan":
         """Another run over the same files: other cases of them, another panel, other settings."""

@@ -46,13 +46,13 @@ over only those that are read then are compared with the record.
 """
 
 
+@dataclass
 class ChangedCases:
     """Collects cases whose text or label is not that of one of their debates."""
 
-    def __init__(self) -> None:
-        self._texts: dict[str, None] = {}
-        self._labels: dict[str, None] = {}
-        self._said = (0, 0)
+    _texts: dict[str, None] = field(default_factory=dict)
+    _labels: dict[str, None] = field(default_factory=dict)
+    _said: tuple[int, int] = (0, 0)
 
     @property
     def first(self) -> str | None:

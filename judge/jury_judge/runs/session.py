@@ -78,18 +78,18 @@ def judging_session(
     prices, today = settings.price_list(planned.environ).at_clouds(endpoints), datetime.now(UTC).date()
     settings.check_priced(loaded.models, prices, today)
     environ = os.environ if keys and settings.ray_address is None else None
+    reopens = planned.cancellations()
     with ExitStack() as opened:
-        check_models(loaded.panel, endpoints)
-        try:
-            there: EventStore | None = opened.enter_context(closing(open_store(url, write=False)))
-        except StoreMissing:
-            there = None
-        reopens = planned.cancellations(there)  # before it is waited for another process: a later one counts
         # A generated id needs no lock: no other process knows it.
         if not planned.is_new:
             lock = lock_run(url, run_id, wait=LOCK_SECONDS, say=say, detached=detached)
             if lock is not None:
                 opened.callback(lock.release)
+        check_models(loaded.panel, endpoints)
+        try:
+            there: EventStore | None = opened.enter_context(closing(open_store(url, write=False)))
+        except StoreMissing:
+            there = None
         if there is not None and not planned.is_new:
             _judge_again(planned, there, say)
         checked = preflight(planned.run, there, seconds=seconds, endpoints=endpoints)
