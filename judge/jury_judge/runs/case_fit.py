@@ -4,7 +4,7 @@ By the windows of their models, and by the family of the judged agent, whose sea
 """
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -420,7 +420,7 @@ class OwnFamilies:
 
     panel: Panel
     _cases: Counter[tuple[str, str]] = field(default_factory=Counter)
-    _first: dict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
+    _first: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     def add(self, case: Case) -> None:
         """Count a case.
@@ -434,8 +434,9 @@ class OwnFamilies:
         for place in own_family(self.panel, case):
             key = _place_named(place), _agent(case)
             self._cases[key] += 1
-            if len(self._first[key]) < _NAMED:
-                self._first[key].append(case.case_id)
+            first = self._first.setdefault(key, [])
+            if len(first) < _NAMED:
+                first.append(case.case_id)
 
     def lines(self) -> Iterator[str]:
         """A line a seat and agent."""

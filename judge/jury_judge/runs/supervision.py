@@ -256,7 +256,7 @@ class RunSupervision:
                 await log.reopen(runtime.clerk, who := requester())
                 self.say(f"run {self.run_id} was cancelled by {by}; {who} goes on with it")
                 by = None
-            if by is None and not (self.listed and parse_store_url(self.store_url).get_backend_name() != "sqlite"):
+            if by is None and (not self.listed or parse_store_url(self.store_url).get_backend_name() == "sqlite"):
                 by = await asyncio.to_thread(registry.cancelled_by, self.run_id)
             if by is None:
                 return
