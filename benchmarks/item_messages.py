@@ -23,7 +23,7 @@ from jury_events.codec import decode
 from jury_events.debate_events import DebateOpened
 from jury_events.ids import debate_stream
 from jury_judge import Jury
-from jury_judge.stores.case_messages import CaseMessages
+from jury_judge.store_access.case_messages import CaseMessages
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 

@@ -32,8 +32,8 @@ from jury_actors.runtime import Runtime, RuntimeConfig, drive, in_process_runtim
 from jury_debate.panel_spec import PanelSpec
 from jury_debate.resolved_panel import resolve
 from jury_judge.metrics_text import MetricsExposition
-from jury_judge.stores.stores import open_writer
-from jury_judge.traces.trace_export import TraceExport
+from jury_judge.store_access.stores import open_writer
+from jury_judge.telemetry.trace_export import TraceExport
 from jury_migrations.upgrading import upgrade
 from jury_providers.simulated.script import Script
 

@@ -31,11 +31,11 @@ from jury_events.conditions import parse_conditions
 from jury_events.verdict import FAIL
 from jury_migrations.upgrading import upgrade
 from jury_store.debate_rows import DebateFilter
-from jury_store.dialects import SQLITE
 from jury_store.event_store import Append, EventStore
 from jury_store.list_order import NEWEST
 from jury_store.list_queries import debates_query
 from jury_store.opening import open_store
+from jury_store.sql_dialects import SQLITE
 from support.debates import DebateScript
 from support.running_server import running_server
 from support.writing import Writing

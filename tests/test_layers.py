@@ -55,7 +55,7 @@ BREAKS = [
     (LAYERS, "jury_judge/errors.py", "import jury_integrations.errors"),
     (JUDGE, "jury_judge/panels/document.py", "import jury_judge.runs.run"),
     (JUDGE, "jury_judge/records/reading.py", "import jury_judge.jury"),
-    (JUDGE, "jury_judge/stores/debates.py", "import jury_judge.comparisons.run_comparison"),
+    (JUDGE, "jury_judge/store_access/debates.py", "import jury_judge.comparisons.run_comparison"),
     (JUDGE, "jury_judge/jury.py", "import jury_judge.documents.seating"),
     (CASES, "jury_cases/errors.py", "import jury_store.errors"),
     (CASES, "jury_cases/errors.py", "import jury_debate.errors"),

@@ -96,7 +96,7 @@ def _starting(*, in_process: bool, ray_address: str | None, panel_name: str | No
 
 
 def _note_commands(debate_id: str, url: str | None) -> None:
-    from jury_judge.stores.stores import shown_url
+    from jury_judge.store_access.stores import shown_url
 
     option = "" if url is None else f" --store {shlex.quote(shown_url(url))}"
     jury = typed_command()

@@ -40,7 +40,7 @@ def command(*, debate_id: str, at: str, as_json: bool, **given: Any) -> int:
     from jury_cli.streams import note
     from jury_judge.runs.forking import prepared_fork
     from jury_judge.settings.run import ForkSettings
-    from jury_judge.stores.stores import shown_url
+    from jury_judge.store_access.stores import shown_url
 
     settings = ForkSettings.of(**given)
     with prepared_fork(debate_id, at, settings, note_line) as prepared:

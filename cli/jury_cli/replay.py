@@ -20,7 +20,7 @@ from jury_events.text import pluralize, visible_line
 
 if TYPE_CHECKING:
     from jury_judge import Regressed, ReplayDifference, Replayed
-    from jury_judge.replays.corpus import Corpus
+    from jury_judge.recorded_debates.corpus import Corpus
     from jury_judge.settings.debates import Selection
 
 
@@ -124,7 +124,7 @@ def regress(
 
     Exits with 1 where a verdict, a score, an event or a prompt comes out otherwise than recorded or accepted.
     """
-    from jury_judge.replays.corpus import Corpus
+    from jury_judge.recorded_debates.corpus import Corpus
     from jury_judge.settings.debates import CaseChoice
 
     counts: Counter[str] = Counter()

@@ -58,7 +58,7 @@ def command(
     another request is undetermined, and named. With --recount every recorded position is kept instead, and
     consensus, end and judgment are worked out again, which assumes an unchanged discussion.
     """
-    from jury_judge.replays.grids import load_grid
+    from jury_judge.recorded_debates.grids import load_grid
     from jury_judge.settings.auditing import Rescoring
     from jury_judge.settings.debates import Selection
 

@@ -19,8 +19,8 @@ from jury_cli.terminal import Counting, print_json, print_page, print_report
 from jury_events.text import visible_line
 
 if TYPE_CHECKING:
+    from jury_judge.reports.calibrating import FoundCalibration, FoundLadder
     from jury_judge.settings.gate import GateSettings
-    from jury_judge.statistics.calibrating import FoundCalibration, FoundLadder
     from jury_views.gate_view import GateInWords
 
 
@@ -195,7 +195,7 @@ def calibrate(*, output: Path | None, as_json: bool, **said: Any) -> int:
 
 
 def _print_ladder(found: "FoundLadder", path: Path | None, *, as_json: bool) -> int:
-    from jury_judge.statistics.calibrating import write_ladder
+    from jury_judge.reports.calibrating import write_ladder
     from jury_views.calibration_sections import ladder_sections
     from jury_views.terminal.report_page import whole_page
 
@@ -214,7 +214,7 @@ def _print_ladder(found: "FoundLadder", path: Path | None, *, as_json: bool) -> 
 
 
 def _write_calibration(found: "FoundCalibration", path: Path | None) -> None:
-    from jury_judge.statistics.calibrating import write_calibration
+    from jury_judge.reports.calibrating import write_calibration
 
     if path is None:
         note("the calibration is not written: -o FILE writes it")

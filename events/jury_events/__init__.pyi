@@ -47,6 +47,7 @@ from jury_events.case import item_messages as item_messages
 from jury_events.case import provenance as provenance
 from jury_events.case import with_provenance as with_provenance
 from jury_events.case import without_provenance as without_provenance
+from jury_events.codec import INPUTS as INPUTS
 from jury_events.codec import SCHEMAS as SCHEMAS
 from jury_events.codec import STREAMS as STREAMS
 from jury_events.codec import UPCASTERS as UPCASTERS
@@ -63,6 +64,7 @@ from jury_events.codec import decode_local as decode_local
 from jury_events.codec import decode_review as decode_review
 from jury_events.codec import decode_run as decode_run
 from jury_events.codec import encode as encode
+from jury_events.codec import types_of as types_of
 from jury_events.conditions import Condition as Condition
 from jury_events.conditions import fields_of as fields_of
 from jury_events.conditions import parse_condition as parse_condition

@@ -36,6 +36,7 @@ from jury_events.debate_events import (
     DebateForked,
     DebateOpened,
     DebateReplaced,
+    EventRole,
     JudgmentRendered,
     JurorAbstained,
     JurorEvaluated,
@@ -165,6 +166,15 @@ for _kinds, _prefix in (
     for _kind in _kinds:
         _name = _kind.model_fields["type"].default
         SCHEMAS[_name], STREAMS[_name] = _kind.schema_version, _prefix
+
+
+def types_of(*roles: EventRole) -> frozenset[str]:
+    """The types of events of `debate/` that have one of these roles."""
+    return frozenset(kind.model_fields["type"].default for kind in DebateEvent.__args__ if kind.role in roles)
+
+
+INPUTS = types_of("input", "stop", "addendum")
+"""Types whose events do not follow from the rest of the record."""
 
 
 def encode(event: AnyEvent, *, recorded_at: int, parts: tuple[Part, ...] = ()) -> NewEvent:

@@ -1,4 +1,16 @@
-"""The events of the stream `debate/{id}`: the course of the debate."""
+"""The events of the stream `debate/{id}`: the course of the debate.
+
+What a type is, its class says (`role`), once for all that read the log (`types_of` of `codec`):
+
+- `opening`: the first event, made of the case and the panel;
+- `input`: recorded from outside, it follows from nothing that is recorded;
+- `stop`: an input that ends the debate for good;
+- `addendum`: an input that may also come after the end;
+- `position`: what a seat says of the case, read from its recorded calls;
+- `decision`: what the rules decide of all that was recorded before, `result` the judgment, `end` that nothing is left.
+
+Replay computes all but inputs again, and a branch keeps all but inputs.
+"""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -21,13 +33,16 @@ StepId = Annotated[str, StringConstraints(min_length=1, max_length=700)]
 ExchangeId = Annotated[str, StringConstraints(min_length=1, max_length=1500)]
 Exchanges = tuple[ExchangeId, ...]
 
+EventRole = Literal["opening", "input", "stop", "addendum", "position", "decision", "result", "end"]
+
 
 class EventBody(Value):
     """A fact about a debate. `event_id` is deterministic and unique in its stream.
 
-    `id_form`: how it is made of the event (`{0}`).
+    `id_form`: how it is made of the event (`{0}`). `role`: what an event of `debate/` is; others have none.
     """
 
+    role: ClassVar[EventRole]
     id_form: ClassVar[str]
 
     schema_version: ClassVar[int] = 1
@@ -59,6 +74,7 @@ class DebateOpened(EventBody):
     `stage`: the place of the debate in a ladder; None: it is of none.
     """
 
+    role: ClassVar[EventRole] = "opening"
     id_form: ClassVar[str] = "opened"
     """One a stream."""
 
@@ -93,6 +109,7 @@ class DebateOpened(EventBody):
 class DebateBegun(EventBody):
     """A process begins to judge the debate: from now on models may be asked. Durations count from here."""
 
+    role: ClassVar[EventRole] = "input"
     id_form: ClassVar[str] = "begun"
     """One a debate."""
 
@@ -105,6 +122,7 @@ class JurorEvaluated(EventBody):
     `reasoning`: it evaluated once more, with the agent's reasoning shown; None: for the first time.
     """
 
+    role: ClassVar[EventRole] = "position"
     id_form: ClassVar[str] = "{0.step.id}/evaluated"
     """One a step."""
 
@@ -124,6 +142,7 @@ class JurorEvaluated(EventBody):
 class ReasoningShown(EventBody):
     """Phase 1: every seat judges once more, and is shown the agent's reasoning, which it has judged without."""
 
+    role: ClassVar[EventRole] = "decision"
     id_form: ClassVar[str] = "reasoning/shown"
     """One a debate."""
 
@@ -138,6 +157,7 @@ class JurorAbstained(EventBody):
     refused, or never answered usably; None: there are none.
     """
 
+    role: ClassVar[EventRole] = "decision"
     id_form: ClassVar[str] = "{0.step}/abstained"
     """One a step."""
 
@@ -154,6 +174,7 @@ class JurorAbstained(EventBody):
 class SeatsNotAsked(EventBody):
     """Phase 1: the seats that remain are not asked, as no answer of them could change what is `settled`."""
 
+    role: ClassVar[EventRole] = "decision"
     id_form: ClassVar[str] = "initial/not-asked"
     """One a stream."""
 
@@ -165,6 +186,7 @@ class SeatsNotAsked(EventBody):
 class RoundStarted(EventBody):
     """Phase 2: a round begins, in this speaker order; `instruction` is the part of its prompts about the round."""
 
+    role: ClassVar[EventRole] = "decision"
     id_form: ClassVar[str] = "round-{0.round}/started"
     """One a round."""
 
@@ -177,6 +199,7 @@ class RoundStarted(EventBody):
 class StatementMade(EventBody):
     """Phase 2: a seat spoke. `peer_text` is its text as its peers are shown it."""
 
+    role: ClassVar[EventRole] = "position"
     id_form: ClassVar[str] = "{0.step.id}/statement"
     """One a seat and round."""
 
@@ -202,6 +225,8 @@ class ConsensusChecked(EventBody):
     `end_reason`: why no round follows; None when one does.
     """
 
+    role: ClassVar[EventRole] = "decision"
+
     type: Literal["consensus_checked"] = "consensus_checked"
     round: Annotated[int, Field(ge=0)]
     check: ConsensusCheck
@@ -216,6 +241,7 @@ class ConsensusChecked(EventBody):
 class JudgmentRendered(EventBody):
     """Phase 3: the final judgment."""
 
+    role: ClassVar[EventRole] = "result"
     id_form: ClassVar[str] = "final/judgment"
     """One a debate."""
 
@@ -231,6 +257,7 @@ class DebateCompleted(EventBody):
     `final_score` (None: no seat evaluated) and `final_label` are those of the judgment.
     """
 
+    role: ClassVar[EventRole] = "end"
     id_form: ClassVar[str] = "completed"
     """One a debate."""
 
@@ -251,6 +278,7 @@ class DebateCompleted(EventBody):
 class DebateFailed(EventBody):
     """The debate failed for good: resuming cannot help. `reason` is a keyword, `detail` the explanation."""
 
+    role: ClassVar[EventRole] = "stop"
     id_form: ClassVar[str] = "failed"
     """One a debate."""
 
@@ -262,6 +290,7 @@ class DebateFailed(EventBody):
 class DebateCancelled(EventBody):
     """The debate was cancelled for good; late answers go to `calls` only."""
 
+    role: ClassVar[EventRole] = "stop"
     id_form: ClassVar[str] = "cancelled"
     """One a debate."""
 
@@ -276,6 +305,7 @@ class CoordinatorResumed(EventBody):
     `repeated_steps`: steps whose call may have been in flight, for which a model may therefore be called twice.
     """
 
+    role: ClassVar[EventRole] = "input"
     id_form: ClassVar[str] = "resumed/{0.number}"
     """One a resumption: `number` counts them in the debate."""
 
@@ -301,6 +331,7 @@ class DebateForked(EventBody):
     the debate that made the calls.
     """
 
+    role: ClassVar[EventRole] = "input"
     id_form: ClassVar[str] = "forked"
     """One a debate."""
 
@@ -324,6 +355,7 @@ class DebateReplaced(EventBody):
     It is in one transaction with the opening of the successor. `by`: who asked.
     """
 
+    role: ClassVar[EventRole] = "addendum"
     id_form: ClassVar[str] = "replaced"
     """One a debate."""
 
@@ -338,6 +370,7 @@ class TextsErased(EventBody):
     `scope` is `debate`, `case` or an exchange id; `parts` are the parts that may be missing from now on.
     """
 
+    role: ClassVar[EventRole] = "addendum"
     id_form: ClassVar[str] = "erased/{0.number}"
     """One an erasure: `number` counts them in the debate."""
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from jury_judge.blocking import BlockingWork
-from jury_judge.stores.stores import WRITER_WAIT, open_writer
+from jury_judge.store_access.stores import WRITER_WAIT, open_writer
 from jury_store.event_store import EventStore
 
 T = TypeVar("T")

@@ -56,7 +56,7 @@ from jury_judge.runs.run import (
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.settings.jury import Budget, RuntimeSettings
 from jury_judge.settings.store import ANY_SOURCE, Sources, load_settings
-from jury_judge.stores.stores import locked_run
+from jury_judge.store_access.stores import locked_run
 from jury_store.event_store import EventStore
 from jury_views.result_models import DebateResult
 
@@ -442,7 +442,7 @@ class Jury(Records):
         """The keys of the providers, and where one is required a drift check of the panel."""
         self._actors.check_keys()
         if self._within is not None:
-            from jury_judge.stores.drift_checks import panel_standing
+            from jury_judge.store_access.panel_standing import panel_standing
 
             await self._read(panel_standing, self._loaded, self._within)
 

@@ -27,15 +27,15 @@ from jury_judge.probes.twins import (
     with_twins,
 )
 from jury_judge.records.votes import VoteReports
+from jury_judge.reports.probe_reports import marking_run, reflection_run, speakers_run
+from jury_judge.reports.vote_reports import probe_labels
 from jury_judge.runs.execution import Line
 from jury_judge.runs.plan import Cases, RunPlan, loaded_panel
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS
 from jury_judge.runs.run import CaseSource, RunInput, RunOutcome
 from jury_judge.runs.session import judge_run
 from jury_judge.settings.run import ProbeSettings
-from jury_judge.statistics.probe_reports import marking_run, reflection_run, speakers_run
-from jury_judge.statistics.vote_reports import probe_labels
-from jury_judge.stores.stores import Say
+from jury_judge.store_access.stores import Say
 from jury_providers.registry import SIMULATED
 
 _log = logging.getLogger(__name__)

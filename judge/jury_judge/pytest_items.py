@@ -138,7 +138,7 @@ class GateItem(pytest.Item):
 
     def runtest(self) -> None:
         """Read both sides and decide."""
-        from jury_judge.statistics.vote_reports import gate_report  # noqa: PLC0415  (numpy: of an extra)
+        from jury_judge.reports.vote_reports import gate_report  # noqa: PLC0415  (numpy: of an extra)
 
         said: list[str] = []
         found = gate_report(self.asked, said.append)

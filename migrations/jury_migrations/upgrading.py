@@ -15,7 +15,6 @@ from sqlalchemy import URL, Connection, Engine, inspect
 
 from jury_store import listing, search_index
 from jury_store.committed_events import CommittedEvents, OpenDebates
-from jury_store.dialects import DIALECTS
 from jury_store.errors import DamagedFile, NotAStore, StoreBeforeRelease, StoreMissing, StoreTooNew, StoreUnreachable
 from jury_store.opening import (
     connection_errors,
@@ -29,6 +28,7 @@ from jury_store.opening import (
 )
 from jury_store.postgres import postgres_engine
 from jury_store.schema import REVISION, metadata
+from jury_store.sql_dialects import DIALECTS
 from jury_store.sqlite import SqliteLock, create_database_file, sqlite_engine
 
 

@@ -18,7 +18,7 @@ from jury_debate.rules_registry import rules_of
 from jury_debate.step_outcome import Outcome
 from jury_events.canonical import canonical_json
 from jury_events.case import Case
-from jury_events.codec import DebateEvent, encode
+from jury_events.codec import INPUTS, DebateEvent, encode, types_of
 from jury_events.debate_events import (
     ConsensusChecked,
     DebateForked,
@@ -37,15 +37,8 @@ from jury_replay.integrity import check_debate
 from jury_replay.recorded_case import operator_policy_of, recorded_case
 from jury_store.event_store import Append
 
-_BOOKKEEPING = frozenset(
-    {
-        *("debate_forked", "debate_begun", "coordinator_resumed", "texts_erased", "debate_cancelled", "debate_failed"),
-        "debate_replaced",
-    }
-)
-"""Events that are not part of the discussion: a branch leaves them out."""
-
-_END = frozenset({"judgment_rendered", "debate_completed"})
+_OVER = types_of("result", "end")
+"""After these nothing is left to do."""
 
 
 class KeptEvent(NamedTuple):
@@ -73,11 +66,11 @@ class ForkOrigin:
         self._history = history
 
     def point(self, at: str) -> int:
-        """The version to branch after, from a version or an event's id; bookkeeping counts as the event before it."""
+        """The version to branch after, from a version or an event's id; an input counts as the event before it."""
         version = self._version(at)
-        while version > 1 and self._events[version - 1].type in _BOOKKEEPING:
+        while version > 1 and self._events[version - 1].type in INPUTS:
             version -= 1
-        if self._events[version - 1].type in _END:
+        if self._events[version - 1].type in _OVER:
             last = next(number for number in range(version, 0, -1) if self._is_open(number))
             raise ForkRefused(
                 f"debate {self.debate_id}: nothing is left to do after event {version} "
@@ -93,11 +86,11 @@ class ForkOrigin:
         return recorded_panel(self.opened, self.texts)
 
     def kept(self, version: int) -> list[KeptEvent]:
-        """The events 2 to `version`, without bookkeeping."""
+        """The events 2 to `version`, without inputs: they are not part of the discussion."""
         kept: list[KeptEvent] = []
         before = 1
         for number, event in enumerate(self._events[1:version], 2):
-            if event.type in _BOOKKEEPING:
+            if event.type in INPUTS:
                 continue
             kept.append(KeptEvent(number, event, _step(event), getattr(event, "exchanges", ())))
             for exchange in kept[-1].exchanges:
@@ -154,7 +147,7 @@ class ForkOrigin:
         )
 
     def _is_open(self, version: int) -> bool:
-        return self._events[version - 1].type not in _BOOKKEEPING | _END
+        return self._events[version - 1].type not in INPUTS | _OVER
 
 
 def _step(event: DebateEvent) -> str | None:

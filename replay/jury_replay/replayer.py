@@ -15,16 +15,9 @@ from jury_debate.debate import Debate
 from jury_debate.rules import Rules
 from jury_debate.step_outcome import Outcome
 from jury_events.case import Case
-from jury_events.codec import DebateEvent
+from jury_events.codec import INPUTS, DebateEvent
 from jury_events.debate_events import (
-    CoordinatorResumed,
-    DebateBegun,
-    DebateCancelled,
-    DebateFailed,
-    DebateForked,
     DebateOpened,
-    DebateReplaced,
-    TextsErased,
 )
 from jury_events.debate_history import DebateHistory
 from jury_events.exchange import ExchangeRecorded
@@ -86,13 +79,6 @@ def crash_message(debate_id: str, error: Exception) -> str:
     where = "" if last is None else f" ({Path(last.tb_frame.f_code.co_filename).name}, line {last.tb_lineno})"
     return f"the rules fail on debate {debate_id}: {type(error).__name__}: {error}{where}"
 
-
-_AFTER_THE_END = (TextsErased, DebateReplaced)
-INPUTS = (CoordinatorResumed, DebateBegun, DebateCancelled, DebateFailed, DebateForked, *_AFTER_THE_END)
-"""Events that do not follow from the rest of the record: inputs of the debate."""
-
-_ENDINGS = (DebateCancelled, DebateFailed)
-"""After these no step is asked; calls in flight may still be answered."""
 
 Memo = MutableMapping[Hashable, "Outcome | Call"]
 """Outcomes of steps (or the call that is not recorded) by assignment: equal assignments are replayed once."""
@@ -169,8 +155,8 @@ class Replayer:
     def _apply_inputs(self, inputs: list[DebateEvent]) -> None:
         for event in inputs:
             # Under other rules the debate may have ended earlier: then a later input has nothing to apply to.
-            if not self.debate.state.ended or isinstance(event, _AFTER_THE_END):
-                if isinstance(event, _ENDINGS):
+            if not self.debate.state.ended or event.role == "addendum":
+                if event.role == "stop":  # no step is asked any more; calls in flight may still be answered
                     self._interrupted = {step.id for step in self.debate.pending_steps()}
                 self.debate.fold([event])
                 self.events.append(event)
@@ -298,7 +284,7 @@ def _inputs(history: DebateHistory) -> dict[int, list[DebateEvent]]:
     found: defaultdict[int, list[DebateEvent]] = defaultdict(list)
     computed = 0
     for event in history.events[1:]:
-        if isinstance(event, INPUTS):
+        if event.type in INPUTS:
             found[computed].append(event)
         else:
             computed += 1

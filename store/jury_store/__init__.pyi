@@ -19,7 +19,6 @@ from jury_store.debate_rows import DebateRow as DebateRow
 from jury_store.debate_rows import RunRow as RunRow
 from jury_store.debate_rows import Totals as Totals
 from jury_store.debate_rows import Unrecorded as Unrecorded
-from jury_store.dialects import DIALECTS as DIALECTS
 from jury_store.errors import BadNote as BadNote
 from jury_store.errors import BadSealKey as BadSealKey
 from jury_store.errors import DamagedFile as DamagedFile
@@ -108,6 +107,7 @@ from jury_store.seals.seal import Seal as Seal
 from jury_store.search_terms import MAX_TEXT_CHARACTERS as MAX_TEXT_CHARACTERS
 from jury_store.search_terms import query_terms as query_terms
 from jury_store.search_terms import terms_of as terms_of
+from jury_store.sql_dialects import DIALECTS as DIALECTS
 from jury_store.sql_store import SqlEventStore as SqlEventStore
 from jury_store.sqlite import SqliteLock as SqliteLock
 from jury_store.sqlite import read_lock_holder as read_lock_holder

@@ -17,7 +17,6 @@ from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, KNOWN_PREFIXES, owner_s
 from jury_events.parts import Digest, Part, decode_digest, refs_in
 from jury_store import search_index
 from jury_store.committed_events import CommittedEvents
-from jury_store.dialects import Dialect
 from jury_store.errors import (
     AppendRefused,
     ErasureNotRecorded,
@@ -32,6 +31,7 @@ from jury_store.event_rows import DriverCursor, PartRow, read_events, the_counte
 from jury_store.event_store import Append, Appended, AppendResults
 from jury_store.schema import POSITION
 from jury_store.seal_rows import store_origin
+from jury_store.sql_dialects import Dialect
 
 TextOf = Callable[[Digest], bytes | None]
 

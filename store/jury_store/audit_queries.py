@@ -22,7 +22,6 @@ from jury_events.ids import KNOWN_PREFIXES, OF_NO_DEBATE, PREFIXES, RUN_PREFIX, 
 from jury_events.parts import Digest, Part, encode_digest
 from jury_store.committed_events import LISTS, NAMES, SEARCH, checkpoint_position
 from jury_store.debate_rows import indexed_values
-from jury_store.dialects import Dialect
 from jury_store.event_rows import by_stream, read_unchecked_events, storage_classes
 from jury_store.event_store import Inventory, ListFault
 from jury_store.list_queries import FIELDS_IN_COLUMNS
@@ -32,6 +31,7 @@ from jury_store.projection import RUN_NEWS, Row, projected, run_counts, run_news
 from jury_store.schema import EPOCH, POSITION, ballots, debate_fields, debates, metadata, runs
 from jury_store.search_index import indexed_events
 from jury_store.search_terms import searchable_digests
+from jury_store.sql_dialects import Dialect
 
 # ruff: noqa: S608  (the statements are put together from constants)
 

@@ -18,12 +18,12 @@ from sqlalchemy import Connection, or_, select
 from jury_events.envelope import StoredEvent
 from jury_events.parts import Digest, Part
 from jury_store.ballot_sheet import BallotSheet
-from jury_store.dialects import Dialect
 from jury_store.errors import StoreDamaged
 from jury_store.event_rows import DriverCursor, PartRow, RowTypes, read_unchecked_events
 from jury_store.event_store import Append
 from jury_store.schema import metadata
 from jury_store.search_terms import SEARCHABLE
+from jury_store.sql_dialects import Dialect
 
 LISTS = "lists"
 SEARCH = "search"

@@ -15,9 +15,9 @@ from sqlalchemy.exc import DBAPIError
 
 from jury_events.envelope import StoredEvent
 from jury_events.parts import Digest
-from jury_store.dialects import Dialect
 from jury_store.errors import StoreDamaged
 from jury_store.schema import POSITION, metadata
+from jury_store.sql_dialects import Dialect
 
 _R = TypeVar("_R", bound=Sequence[Any])
 _M = TypeVar("_M", bound=Mapping[Any, Any])

@@ -11,12 +11,12 @@ from jury_events.verdict import REVIEW
 from jury_store import search_index
 from jury_store.debate_ballots import DEBATE_COLUMNS
 from jury_store.debate_rows import MODEL, DebateFilter
-from jury_store.dialects import Dialect
 from jury_store.list_order import PageCursor, SortOrder
 from jury_store.projection import matching_bits
 from jury_store.schema import ballots, debates
 from jury_store.schema import debate_fields as _fields
 from jury_store.search_terms import query_terms
+from jury_store.sql_dialects import Dialect
 
 FIELDS_IN_COLUMNS = frozenset({"label", "case_id", FINAL_LABEL})
 """Fields that are columns of `debates` and not in `debate_fields`."""

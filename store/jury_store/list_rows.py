@@ -19,7 +19,6 @@ from jury_events.review_facts import AssignedReview, Review
 from jury_store.ballot_sheet import UNREADABLE, BallotSheet
 from jury_store.cached_calls import CachedCalls
 from jury_store.debate_rows import ENDED, Totals, row_fault
-from jury_store.dialects import Dialect
 from jury_store.errors import StoreDamaged
 from jury_store.event_rows import DriverCursor, RowTypes, damaged_row, read_unchecked_events
 from jury_store.projection import RUN_COUNTS, ListProjection, Row, outcome_counts
@@ -28,6 +27,7 @@ from jury_store.schema import ballots as ballots_table
 from jury_store.schema import debates as debates_table
 from jury_store.schema import run_leases as leases
 from jury_store.schema import runs as runs_table
+from jury_store.sql_dialects import Dialect
 
 _CHUNK = 500
 _TYPES = {table.name: RowTypes.of(table.name) for table in (runs, ballots, leases)}

@@ -48,7 +48,6 @@ from jury_store.debate_rows import (
     indexed_values,
     row_fault,
 )
-from jury_store.dialects import Dialect
 from jury_store.errors import StoreDamaged
 from jury_store.event_rows import DriverCursor, RowTypes, damaged_row, last_position, read_unchecked_events
 from jury_store.list_order import PageCursor, SortOrder
@@ -77,6 +76,7 @@ from jury_store.schema import ballots as ballots_table
 from jury_store.schema import debates as debates_table
 from jury_store.schema import runs as runs_table
 from jury_store.search_terms import query_terms
+from jury_store.sql_dialects import Dialect
 
 _CHUNK = 500
 _PAGE = 5000

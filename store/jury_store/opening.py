@@ -12,7 +12,6 @@ from sqlalchemy import URL, Connection, Engine, event, inspect, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from jury_store.append_requests import AppendTaker
-from jury_store.dialects import describe_damage, describe_disk_error, first_line
 from jury_store.errors import (
     DamagedFile,
     MayNotWrite,
@@ -26,6 +25,7 @@ from jury_store.errors import (
 )
 from jury_store.postgres import WRITER_ROLE, DatabaseUser, database_user, postgres_engine
 from jury_store.schema import REVISION, SEARCH_SHADOWS, metadata
+from jury_store.sql_dialects import describe_damage, describe_disk_error, first_line
 from jury_store.sql_store import SqlEventStore
 from jury_store.sqlite import SqliteLock, check_database_file, sqlite_engine
 

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from pydantic_core import from_json
 
-from jury_events.codec import STREAMS, ReviewEvent, decode_review
+from jury_events.codec import STREAMS, LocalEvent, ReviewEvent, decode_review, types_of
 from jury_events.conditions import Condition
 from jury_events.envelope import StoredEvent
 from jury_events.evaluation import EVIDENCE_VALUES, EvaluationFacts, EvidenceFacts, evidence_after
@@ -512,15 +512,10 @@ def _set_reviews(row: Row, facts: ReviewFacts) -> None:
     row["human_verdict"] = None if facts.verdict is None else facts.verdict.value
 
 
-_EVALUATIONS = frozenset({"juror_evaluated", "statement_made"})
+_EVALUATIONS = types_of("position")
 _REVIEW_COLUMNS = ("human_verdict", "reviews", "assignments")
 _REVIEWS = tuple(one.model_fields["type"].default for one in ReviewEvent.__args__)
-_BESIDE = frozenset(
-    {
-        *("debate_imported", "debate_quarantined", "debate_released", "scores_export_begun", "scores_exported"),
-        *_REVIEWS,
-    }
-)
+_BESIDE = frozenset((*_REVIEWS, *(one.model_fields["type"].default for one in LocalEvent.__args__)))
 """Events about a debate that are not part of it."""
 
 _FOLDS = {

@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from jury_store.dialects import first_line
 from jury_store.errors import ScrubRefused, StoreFailed, TextsRemain
+from jury_store.sql_dialects import first_line
 
 _POLL_SECONDS = 0.1
 

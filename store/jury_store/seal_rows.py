@@ -7,8 +7,8 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection
 
-from jury_store.dialects import Dialect
 from jury_store.seals.seal import Attestation, Seal
+from jury_store.sql_dialects import Dialect
 
 
 def hashes(connection: Connection, dialect: Dialect, after: int, limit: int) -> list[tuple[int, bytes]]:

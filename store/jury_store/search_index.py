@@ -23,7 +23,6 @@ from jury_store.committed_events import (
     reset_checkpoint,
     set_checkpoint,
 )
-from jury_store.dialects import Dialect
 from jury_store.event_rows import DriverCursor, read_unchecked_events
 from jury_store.schema import metadata
 from jury_store.search_terms import (
@@ -33,6 +32,7 @@ from jury_store.search_terms import (
     searchable_events,
     terms_by_event,
 )
+from jury_store.sql_dialects import Dialect
 
 TAIL = 2000
 """The most events after the checkpoint that a search reads."""

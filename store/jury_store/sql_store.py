@@ -28,7 +28,6 @@ from jury_store.cached_calls import CachedCalls
 from jury_store.committed_events import SEARCH, CommittedEvents, OpenDebates
 from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
-from jury_store.dialects import DIALECTS, describe_damage, describe_disk_error, first_line
 from jury_store.errors import (
     InvalidAppend,
     MayNotErase,
@@ -44,6 +43,7 @@ from jury_store.postgres import ERASER_ROLE, DatabaseUser, right_faults
 from jury_store.schema import EPOCH, metadata
 from jury_store.scrubbing import scrub
 from jury_store.seals.seal import Attestation, Seal
+from jury_store.sql_dialects import DIALECTS, describe_damage, describe_disk_error, first_line
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

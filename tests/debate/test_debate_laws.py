@@ -1,11 +1,14 @@
 """The laws of a debate, for random panels, answers, failures and orders of arrival."""
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate import Debate, DebateState, IllegalEvent, newest_rules
 from jury_events import (
+    STREAMS,
     CallOutcome,
     CoordinatorResumed,
     DebateCancelled,
@@ -15,9 +18,11 @@ from jury_events import (
     Step,
     Verdict,
     again_id,
+    types_of,
 )
 from support.debate_harness import SECRET, DebateHarness, Says, a_case, a_panel
 from support.each_row import each_row
+from support.samples import sample_events
 
 SEATS = ("gpt", "claude", "gemini", "d/ö", "e%2F")
 THOUGHT = "The card is on file, so this must be right."
@@ -300,6 +305,26 @@ def test_after_the_end_nothing_follows(end) -> None:
     assert harness.debate.pending_steps() == ()
     with pytest.raises(IllegalEvent, match="cannot happen while"):
         harness.debate.fold([end])
+
+
+def happen(state: DebateState) -> dict[str, DebateState]:
+    """By type, the states after those samples of events that may happen now."""
+    found = {}
+    for name, event in sample_events().items():
+        if STREAMS[name] == "debate/":
+            with suppress(IllegalEvent):
+                found[name] = evolve(state, event)
+    return found
+
+
+def test_the_roles_of_events_say_which_end_a_debate_and_which_may_follow_its_end() -> None:
+    passed = DebateHarness(a_panel(), lambda _step, _call: Says("safe_pass")).run()
+    waiting = evolve(DebateState(), passed.events[0])
+
+    assert types_of("opening") == happen(DebateState()).keys()
+    assert types_of("stop") == {name for name, state in happen(waiting).items() if state.ended}
+    for ended in (passed.debate.state, *(state for state in happen(waiting).values() if state.ended)):
+        assert set() < happen(ended).keys() <= types_of("addendum")
 
 
 def test_a_debate_without_an_evaluation_is_replaced_once_by_the_next_debate_of_its_case() -> None:

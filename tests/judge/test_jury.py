@@ -27,7 +27,7 @@ from jury_judge import (
     Sources,
     Writing,
 )
-from jury_judge.stores.stores import open_writer
+from jury_judge.store_access.stores import open_writer
 from jury_migrations import upgrade
 from jury_replay import verify
 from jury_store import SqliteLock, StoreLocked, open_store
@@ -402,7 +402,7 @@ async def test_a_run_that_is_cancelled_while_it_is_locked_releases_the_lock(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lock = Lock()
-    monkeypatch.setattr("jury_judge.stores.stores.RunLock", lock)
+    monkeypatch.setattr("jury_judge.store_access.stores.RunLock", lock)
     async with Jury("independent", store=url, environ={}) as jury:
         first = asyncio.ensure_future(anext(jury.evaluate_many([], run_id="r")))
         await asyncio.to_thread(lock.asked.wait, 60)

@@ -8,7 +8,7 @@ import pytest
 
 from jury_debate import PanelSpec, ResolvedPanel, panel_digest, prompts_digest, resolve
 from jury_judge import Jury
-from jury_judge.stores.debates import panel_of
+from jury_judge.store_access.debates import panel_of
 from jury_store import open_store
 from support.calibrations import a_calibration
 from support.command_line import CommandLine

@@ -19,9 +19,9 @@ import jury_replay
 import jury_store
 from jury_events import JuryError
 from jury_judge import Erasure, OtherCase, ReviewRefused, RunReports, RunUnfinished
+from jury_judge.reports import run_reports
 from jury_judge.serving.submissions import is_passing
-from jury_judge.statistics import run_reports
-from jury_judge.stores.erasing import erased
+from jury_judge.store_access.erasing import erased
 from jury_store import (
     EVERY_DEBATE,
     Fenced,

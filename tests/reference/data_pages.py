@@ -24,7 +24,7 @@ _READER = "people who choose models"
 
 def case_formats() -> str:
     """The formats of cases, each with the table's row and a small example."""
-    examples = json.loads((_TESTS / "judge" / "format_examples.json").read_text("utf-8"))
+    examples = json.loads((_TESTS / "cases" / "format_examples.json").read_text("utf-8"))
     shown = [
         f"### {name}\n\n```json\n{json.dumps(examples[name], ensure_ascii=False)}\n```"
         for name in FORMATS

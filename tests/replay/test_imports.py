@@ -22,7 +22,7 @@ from jury_events import (
     local_stream,
     review_stream,
 )
-from jury_judge.stores.integrity_state import integrity_states
+from jury_judge.store_access.integrity_state import integrity_states
 from jury_replay import (
     ALL_STORED,
     EVERYTHING,

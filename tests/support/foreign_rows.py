@@ -1,11 +1,11 @@
-"""A whole row of each format, as its tool exports it: `tests/judge/rows/<format>.json`."""
+"""A whole row of each format, as its tool exports it: `tests/cases/rows/<format>.json`."""
 
 import base64
 import json
 from pathlib import Path
 from typing import Any
 
-_FOLDER = Path(__file__).parents[1] / "judge" / "rows"
+_FOLDER = Path(__file__).parents[1] / "cases" / "rows"
 FORMATS = tuple(sorted(path.stem for path in _FOLDER.iterdir()))
 
 PNG = base64.b64decode(

@@ -15,7 +15,7 @@ from jury_judge.runs.run import RunProgress
 from jury_judge.runs.run_budget import run_budget
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.runs.wave_driving import WaveDriving
-from jury_judge.stores.open_batches import WaveMetrics
+from jury_judge.store_access.open_batches import WaveMetrics
 from jury_migrations import upgrade
 from jury_providers import Prices
 from jury_store import EventStore, PublicKey, open_store

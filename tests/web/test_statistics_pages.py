@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from jury_analysis import report_schema
 from jury_events import Verdict, install_line
 from jury_judge import RunReports, RunTooLarge, Service, TooManyReports, extras
-from jury_judge.statistics import run_reports
+from jury_judge.reports import run_reports
 from jury_store import MemoryEventStore
 from jury_web import AccessPolicy, create_app
 from support.debate_builder import DebateBuilder

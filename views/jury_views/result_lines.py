@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from jury_events.case import MetadataValue, Omission
-from jury_events.codec import SCHEMAS
+from jury_events.codec import SCHEMAS, types_of
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, DebateOpened, JudgmentRendered
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
@@ -136,7 +136,7 @@ _FIELDS: dict[str, type[LineOpening] | type[LineJudgment]] = {
 }
 _IDS = {"debate_opened": "opened", "judgment_rendered": "final/judgment"}
 _BEGUN = "debate_begun"
-_ENDINGS = frozenset({"debate_completed", "debate_failed", "debate_cancelled"})
+_ENDINGS = types_of("end", "stop")
 
 
 def stored_line(history: DebateHistory) -> StoredLine:

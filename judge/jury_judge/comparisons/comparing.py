@@ -13,8 +13,8 @@ from jury_judge.comparisons.comparison import DebateComparison, compare_debates
 from jury_judge.comparisons.run_comparison import Flip, RunComparison, RunSide, compare_runs, run_panel_differences
 from jury_judge.errors import NotComparable
 from jury_judge.settings.statistics import Count
-from jury_judge.stores.counted_panels import ChosenScale, chosen_scale, effort_lines
-from jury_judge.stores.debates import panel_of, rows_of_run, same_case, verdict_reasons
+from jury_judge.store_access.counted_panels import ChosenScale, chosen_scale, effort_lines
+from jury_judge.store_access.debates import panel_of, rows_of_run, same_case, verdict_reasons
 from jury_replay.intact import intact_history
 from jury_store.event_store import EventStore
 from jury_views.debate_fold import role_of

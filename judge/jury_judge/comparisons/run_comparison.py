@@ -11,7 +11,7 @@ from jury_events.ids import repeat_of
 from jury_events.judgment import Decider
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import VerdictScale
-from jury_judge.stores.debates import panel_of
+from jury_judge.store_access.debates import panel_of
 from jury_store.debate_rows import ENDED, DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 from jury_store.list_order import OLDEST

@@ -20,7 +20,7 @@ from jury_judge.drift.recorded_baseline import RecordedBaseline, check_stream
 from jury_judge.errors import RunRefused, SettingsRefused
 from jury_judge.runs.plan import RunPlan, loaded_panel
 from jury_judge.settings.drift import DriftCheckSettings
-from jury_judge.stores.debates import rows_of_run
+from jury_judge.store_access.debates import rows_of_run
 from jury_replay.drift_checks import SILENT, judged
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore

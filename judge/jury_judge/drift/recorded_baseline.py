@@ -27,7 +27,7 @@ from jury_judge.runs.session import judge_run
 from jury_judge.settings.drift import AnchorSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
-from jury_judge.stores.stores import WRITER_WAIT, Say, open_or_create, open_writer
+from jury_judge.store_access.stores import WRITER_WAIT, Say, open_or_create, open_writer
 from jury_replay.drift_checks import DriftRecord, intact_drift, judged
 from jury_store.appends import first_refusal
 from jury_store.debate_rows import DebateRow

@@ -4,13 +4,13 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
-from jury_judge.records.integrity import Progress
 from jury_judge.records.open_store import OpenStore, check_debate_id, log_line
-from jury_judge.stores.stores import WRITER_WAIT, Say
+from jury_judge.records.verification import Progress
+from jury_judge.store_access.stores import WRITER_WAIT, Say
 
 if TYPE_CHECKING:
-    from jury_judge.replays.exporting import ExportedDocument, ExportedFiles, Render
-    from jury_judge.replays.importing import Imported
+    from jury_judge.recorded_debates.exporting import ExportedDocument, ExportedFiles, Render
+    from jury_judge.recorded_debates.importing import Imported
     from jury_judge.settings.debates import Selection
     from jury_store.seals.keys import PublicKey
 
@@ -24,7 +24,7 @@ class CassetteRecords(OpenStore):
         Args:
             key_file: the private key that signs how long its streams are; None: the cassette does not say.
         """
-        from jury_judge.replays.exporting import cassette
+        from jury_judge.recorded_debates.exporting import cassette
 
         check_debate_id(debate_id)
         return await self._read(cassette, debate_id, key_file, say)
@@ -35,7 +35,7 @@ class CassetteRecords(OpenStore):
         Args:
             say: takes a line where the record was altered.
         """
-        from jury_judge.replays.exporting import page
+        from jury_judge.recorded_debates.exporting import page
 
         check_debate_id(debate_id)
         return await self._read(page, debate_id, render, say)
@@ -62,7 +62,7 @@ class CassetteRecords(OpenStore):
             CassetteError: a file cannot be written.
             SealError: the key cannot be read, or is none.
         """
-        from jury_judge.replays.exporting import export_cassettes
+        from jury_judge.recorded_debates.exporting import export_cassettes
 
         return await self._read(export_cassettes, selection.debates, str(output), key_file, progress=progress, say=say)
 
@@ -79,7 +79,7 @@ class CassetteRecords(OpenStore):
 
         `say` takes a line for each altered debate, too.
         """
-        from jury_judge.replays.exporting import export_pages
+        from jury_judge.recorded_debates.exporting import export_pages
 
         return await self._read(export_pages, selection.debates, str(output), render, progress=progress, say=say)
 
@@ -103,7 +103,7 @@ class CassetteRecords(OpenStore):
             OutputPathTaken: a file of that name is none of such an export.
             OSError: a file cannot be written.
         """
-        from jury_judge.replays.exporting import tables
+        from jury_judge.recorded_debates.exporting import tables
 
         return await self._read(tables, selection.debates, folder, form=form, texts=texts, progress=progress)
 
@@ -121,7 +121,7 @@ class CassetteRecords(OpenStore):
             output: a file, which replaces an older one of this table at the end; or what takes the bytes.
             progress: called with the number of debates done so far.
         """
-        from jury_judge.replays.exporting import debates_csv
+        from jury_judge.recorded_debates.exporting import debates_csv
 
         return await self._read(debates_csv, selection.debates, output, texts, progress)
 
@@ -151,7 +151,7 @@ class CassetteRecords(OpenStore):
             CassetteError: there is no such path, or a folder has no cassette.
             BadNote: the checkpoint is none.
         """
-        from jury_judge.replays.importing import CassetteAdmission, import_cassettes
+        from jury_judge.recorded_debates.importing import CassetteAdmission, import_cassettes
 
         admission = CassetteAdmission.of(keys, checkpoint, erase=erase)
         return await self._blocking(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from jury_judge.feed import Beginning
     from jury_judge.runs.cancelling import Cancelled
     from jury_judge.runs.live_run import ListedRun, LiveRun
-    from jury_judge.stores.stores import Say
+    from jury_judge.store_access.stores import Say
     from jury_views.live_events import LiveEvent
     from jury_views.result_models import DebateResult
 
@@ -151,7 +151,7 @@ def _named(store: EventStore, name: str, run_id: str | None) -> NamedDebate:
 
 
 def _item_messages(store: EventStore, debate_id: str) -> dict[int, int]:
-    from jury_judge.stores.case_messages import CaseMessages
+    from jury_judge.store_access.case_messages import CaseMessages
     from jury_replay.intact import intact_histories
 
     intact_histories(store, [debate_id])
@@ -371,7 +371,7 @@ def _drift(store: EventStore, drift_id: str) -> DriftFacts:
 
 
 def _drifts(store: EventStore) -> list[DriftFacts]:
-    from jury_judge.stores.drift_checks import baselines
+    from jury_judge.store_access.panel_standing import baselines
 
     return list(baselines(store))
 
@@ -407,7 +407,7 @@ def _results(store: EventStore, rows: Sequence[DebateRow]) -> dict[str, dict[str
 
 def _groups(store: EventStore, by: str, chosen: DebateFilter) -> "list[Group]":
     from jury_judge.comparisons.run_comparison import grouped
-    from jury_judge.stores.debates import listed_rows
+    from jury_judge.store_access.debates import listed_rows
 
     return grouped(listed_rows(store, chosen, NEWEST), by)
 

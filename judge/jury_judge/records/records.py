@@ -1,10 +1,10 @@
 """`Records`: everything that can be done with the debates of a store without calling a model."""
 
 from jury_judge.records.cassettes import CassetteRecords
-from jury_judge.records.integrity import IntegrityRecords
 from jury_judge.records.reading import ListRecords, ReadRecords
 from jury_judge.records.replays import ReplayRecords
 from jury_judge.records.reviews import ReviewRecords
+from jury_judge.records.verification import IntegrityRecords
 from jury_judge.records.votes import VoteRecords
 
 

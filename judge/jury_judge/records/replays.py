@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from jury_events.errors import SettingError
 from jury_events.text import visible_line
 from jury_judge.records.open_store import OpenStore, Where, check_debate_id, conditions_of, log_line
-from jury_judge.stores.stores import Say
+from jury_judge.store_access.stores import Say
 
 if TYPE_CHECKING:
     from jury_events.local_events import ScoreTargetName
@@ -39,7 +39,7 @@ class ReplayRecords(OpenStore):
         Args:
             processes: how many work; None: one a core where that is faster.
         """
-        from jury_judge.replays.stored_debates import replayed
+        from jury_judge.recorded_debates.stored_debates import replayed
 
         return self._read_each(replayed, selection.debates, self.store_url, processes, self._offline())
 
@@ -64,8 +64,8 @@ class ReplayRecords(OpenStore):
         Raises:
             SettingError, SettingRefused: a setting is not understood, or the mode cannot answer it.
         """
-        from jury_judge.replays.grids import grid_of
-        from jury_judge.replays.stored_debates import all_rows
+        from jury_judge.recorded_debates.grids import grid_of
+        from jury_judge.recorded_debates.stored_debates import all_rows
         from jury_replay.rescoring.settings import Mode
         from jury_replay.selection import DebateSelection
 
@@ -97,7 +97,7 @@ class ReplayRecords(OpenStore):
             OutputPathTaken: `parquet` is something other than a Parquet file.
             OSError: the file cannot be written.
         """
-        from jury_judge.replays.stored_debates import rescored
+        from jury_judge.recorded_debates.stored_debates import rescored
 
         return self._read_each(rescored, asked, self.store_url, parquet, self._offline())
 
@@ -161,7 +161,7 @@ def _paired(store: "EventStore", found: "ComparedRuns", count: "Count | None") -
     from jury_events.errors import DebateNotFound
     from jury_judge.errors import ExtraMissing
     from jury_judge.extras import check_statistics
-    from jury_judge.statistics.run_reports import computed_pairs
+    from jury_judge.reports.run_reports import computed_pairs
 
     try:
         check_statistics("the paired table of two runs")

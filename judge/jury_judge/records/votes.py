@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from jury_judge.blocking import BlockingWork
 from jury_judge.extras import check_statistics
 from jury_judge.records.open_store import OpenStore
-from jury_judge.stores.stores import Say
+from jury_judge.store_access.stores import Say
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from jury_analysis.panel_worth import PanelWorth, WorthOptions
     from jury_analysis.run_probes import RunProbes
     from jury_analysis.statistics import StatisticsOptions
+    from jury_judge.reports.calibrating import FoundCalibration, FoundLadder
+    from jury_judge.reports.gates import AssumedVariation
+    from jury_judge.reports.statistics_groups import GroupedStatistics, ShownStatistics
     from jury_judge.settings.calibration import CalibrationSettings
     from jury_judge.settings.gate import GateSettings
     from jury_judge.settings.run import ProbeSettings
     from jury_judge.settings.statistics import Count, StatisticsSettings, WorthSettings
     from jury_judge.settings.votes import VoteReading
-    from jury_judge.statistics.calibrating import FoundCalibration, FoundLadder
-    from jury_judge.statistics.gates import AssumedVariation
-    from jury_judge.statistics.statistics_groups import GroupedStatistics, ShownStatistics
     from jury_judge.tables.ballot_table import BallotFrame
     from jury_views.gate_view import GateInWords
 
@@ -86,7 +86,7 @@ class VoteRecords(OpenStore):
         from jury_analysis.ballots import STATISTICS_COLUMNS
         from jury_analysis.scale import Scale
         from jury_analysis.statistics import StatisticsOptions, statistics
-        from jury_judge.statistics.statistics_groups import ShownStatistics
+        from jury_judge.reports.statistics_groups import ShownStatistics
         from jury_judge.tables.ballot_sources import Votes, counted_words, stored_ballots
 
         ballots = await self._read(
@@ -116,7 +116,7 @@ class VoteRecords(OpenStore):
             count: labels or outcomes of debates under a scale of the panel's own.
         """
         check_statistics("calibrate()")
-        from jury_judge.statistics.calibrating import calibrate_stored
+        from jury_judge.reports.calibrating import calibrate_stored
 
         return await self._read(calibrate_stored, filter, tuple(run_ids), labels, options, count=count)
 
@@ -138,7 +138,7 @@ class VoteRecords(OpenStore):
             labels: rows of `jury_analysis.labels.LABELS`, which win over the labels of the cases.
         """
         check_statistics("calibrate_stages()")
-        from jury_judge.statistics.calibrating import calibrate_stored_stages
+        from jury_judge.reports.calibrating import calibrate_stored_stages
 
         return await self._read(calibrate_stored_stages, tuple(stages), labels, options, filter)
 
@@ -160,7 +160,7 @@ class VoteRecords(OpenStore):
         """
         check_statistics("gate()")
         from jury_analysis.gate import GateOptions
-        from jury_judge.statistics.gates import decide, sides_of_runs
+        from jury_judge.reports.gates import decide, sides_of_runs
 
         sides = await self._read(sides_of_runs, base, candidate, count=count)
         return await self._blocking(decide, sides, labels, options or GateOptions())
@@ -182,7 +182,7 @@ class VoteRecords(OpenStore):
         """
         check_statistics("plan()")
         from jury_analysis.gate import GateOptions
-        from jury_judge.statistics.gates import plan, sides_of_runs
+        from jury_judge.reports.gates import plan, sides_of_runs
 
         sides = await self._read(sides_of_runs, base, candidate)
         return await self._blocking(plan, cases, sides, labels, options or GateOptions(), assumed)
@@ -201,7 +201,7 @@ class VoteRecords(OpenStore):
             run_ids: only those of these runs; (): of any.
         """
         check_statistics("value()")
-        from jury_judge.statistics.panel_recounts import worth_of_stored
+        from jury_judge.reports.panel_recounts import worth_of_stored
 
         return await self._read(worth_of_stored, filter, tuple(run_ids), labels, options)
 
@@ -228,21 +228,21 @@ class VoteReports(BlockingWork):
             reading: how their rows are read, in so far as they do not say it themselves.
             output: a Parquet file; an older file of votes is replaced.
         """
-        from jury_judge.statistics.vote_reports import write_read_votes
+        from jury_judge.reports.vote_reports import write_read_votes
 
         return await self._blocking(write_read_votes, files, reading, output)
 
     async def stats(self, asked: "StatisticsSettings") -> "GroupedStatistics":
         """Agreement, accuracy, confidence, discussion, for each group that is asked for."""
         check_statistics("jury stats")
-        from jury_judge.statistics.vote_reports import statistics_report
+        from jury_judge.reports.vote_reports import statistics_report
 
         return await self._blocking(statistics_report, asked, self._say)
 
     async def gate(self, asked: "GateSettings") -> "GateInWords":
         """Whether the candidate's verdicts are worse than the base's, over the cases of both (docs/gate.md)."""
         check_statistics("jury gate")
-        from jury_judge.statistics.vote_reports import gate_report
+        from jury_judge.reports.vote_reports import gate_report
 
         return await self._blocking(gate_report, asked, self._say)
 
@@ -251,28 +251,28 @@ class VoteReports(BlockingWork):
         (docs/gate-on-a-true-rate.md).
         """
         check_statistics("jury gate")
-        from jury_judge.statistics.vote_reports import true_gate_report
+        from jury_judge.reports.vote_reports import true_gate_report
 
         return await self._blocking(true_gate_report, asked, self._say)
 
     async def plan(self, asked: "GateSettings") -> "GatePlan":
         """What `asked.plan` cases could find; how much pairs vary is measured on what was judged, or assumed."""
         check_statistics("jury gate")
-        from jury_judge.statistics.vote_reports import plan_report
+        from jury_judge.reports.vote_reports import plan_report
 
         return await self._blocking(plan_report, asked, self._say)
 
     async def calibrate(self, asked: "CalibrationSettings") -> "FoundCalibration":
         """From which agreement on a verdict may stand without a person (docs/calibration.md)."""
         check_statistics("jury calibrate")
-        from jury_judge.statistics.vote_reports import calibration_report
+        from jury_judge.reports.vote_reports import calibration_report
 
         return await self._blocking(calibration_report, asked, self._say)
 
     async def calibrate_stages(self, asked: "CalibrationSettings") -> "FoundLadder":
         """From which agreement on the verdict of each stage of a ladder may stand, by outcome (docs/stages.md)."""
         check_statistics("jury calibrate")
-        from jury_judge.statistics.vote_reports import ladder_report
+        from jury_judge.reports.vote_reports import ladder_report
 
         return await self._blocking(ladder_report, asked, self._say)
 
@@ -283,14 +283,14 @@ class VoteReports(BlockingWork):
             counted: called for each debate of a store that was recounted.
         """
         check_statistics("jury value")
-        from jury_judge.statistics.vote_reports import worth_report
+        from jury_judge.reports.vote_reports import worth_report
 
         return await self._blocking(worth_report, asked, self._say, counted)
 
     async def probes(self, asked: "ProbeSettings") -> "RunProbes":
         """What the twins of a run show, and what its votes say alone (docs/probes.md). Nothing is judged."""
         check_statistics("jury probe")
-        from jury_judge.statistics.vote_reports import probe_report
+        from jury_judge.reports.vote_reports import probe_report
 
         return await self._blocking(probe_report, asked, self._say)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from jury_events.review_events import ReviewSample
 from jury_events.verdict import REVIEW, Verdict
 from jury_judge.errors import ReviewRefused
-from jury_judge.stores.debates import listed_rows
+from jury_judge.store_access.debates import listed_rows
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.event_store import EventStore
 

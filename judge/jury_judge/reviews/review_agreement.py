@@ -17,8 +17,8 @@ from jury_cases.votes.words import VerdictWords
 from jury_events.errors import EventError
 from jury_events.review_facts import Review
 from jury_judge.errors import ReviewRefused, SettingsRefused
-from jury_judge.stores.case_messages import CaseMessages
-from jury_judge.stores.debates import listed_rows
+from jury_judge.store_access.case_messages import CaseMessages
+from jury_judge.store_access.debates import listed_rows
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 from jury_views.debate_fold import decisive_items, evaluations_of

@@ -21,7 +21,7 @@ from jury_events.review_events import HumanReviewed
 from jury_events.verdict import REVIEW
 from jury_events.verdict_scale import OUTCOME_WORDS
 from jury_judge.reviews.random_draws import digest
-from jury_judge.stores.debates import listed_rows
+from jury_judge.store_access.debates import listed_rows
 from jury_store.ballot_sheet import VOTE_LABEL
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow
 from jury_store.event_store import EventStore

@@ -28,7 +28,7 @@ from jury_judge.reviews.review_changes import (
     verdict_change,
     withdrawal_change,
 )
-from jury_judge.stores.stores import Say, open_writer
+from jury_judge.store_access.stores import Say, open_writer
 from jury_store.append_requests import MOST_APPENDS, AppendRequest
 from jury_store.errors import StoreFailed, StoreLocked
 from jury_store.event_store import Append, AppendResults, EventStore

@@ -31,8 +31,8 @@ from jury_events.run_facts import RunFacts, next_run_facts, run_facts
 from jury_events.text import pluralize
 from jury_events.value import Label
 from jury_judge.errors import RunRefused, SettingsRefused
-from jury_judge.stores.open_batches import open_batches
-from jury_judge.stores.stores import lock_run, open_writer
+from jury_judge.store_access.open_batches import open_batches
+from jury_judge.store_access.stores import lock_run, open_writer
 from jury_store.append_requests import AppendRequest
 from jury_store.appends import first_refusal
 from jury_store.errors import EventConflict, StoreError, StoreLocked, StoreMissing, WrongVersion

@@ -31,7 +31,7 @@ from jury_judge.runs.preflight import PreflightReport, check_case
 from jury_judge.runs.run import RunInput, RunProgress
 from jury_judge.runs.run_budget import DebateReservations
 from jury_judge.runs.supervision import RunSupervision
-from jury_judge.stores.debates import events_gone, result_lines
+from jury_judge.store_access.debates import events_gone, result_lines
 from jury_store.debate_rows import CaseRow, DebateRow
 from jury_store.errors import AppendRefused, Fenced, StoreError, StoreFailed, StoreUnreachable
 from jury_store.event_store import EventStore

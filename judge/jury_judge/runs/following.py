@@ -14,8 +14,8 @@ from jury_judge.runs.execution import Line
 from jury_judge.runs.run import ProgressListener, RunOutcome
 from jury_judge.runs.supervision import log_file
 from jury_judge.runs.usage import RunUsage
-from jury_judge.stores.debates import result_lines
-from jury_judge.stores.open_batches import waiting_line
+from jury_judge.store_access.debates import result_lines
+from jury_judge.store_access.open_batches import waiting_line
 from jury_providers.prices import Prices
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore

@@ -24,7 +24,7 @@ from jury_judge.runs.panel_actors import Observation, PanelActors, Writing, anno
 from jury_judge.runs.session import LOCK_SECONDS
 from jury_judge.settings.run import ForkSettings
 from jury_judge.settings.store import load_settings
-from jury_judge.stores.stores import Say
+from jury_judge.store_access.stores import Say
 from jury_providers.registry import check_models
 from jury_replay.fork import Branch, ForkOrigin, branch_id, branch_off
 from jury_replay.intact import intact_history

@@ -33,8 +33,8 @@ from jury_judge.runs.supervision import RunSupervision
 from jury_judge.settings.jury import RuntimeSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
-from jury_judge.stores.drift_checks import panel_standing
-from jury_judge.stores.stores import Say, lock_run, open_or_create, open_writer
+from jury_judge.store_access.panel_standing import panel_standing
+from jury_judge.store_access.stores import Say, lock_run, open_or_create, open_writer
 from jury_providers.registry import check_models
 from jury_store.event_store import EventStore
 from jury_store.opening import parse_store_url

@@ -23,7 +23,7 @@ from jury_judge.runs.preflight import is_over, preflight
 from jury_judge.runs.run import RunInput, RunProgress
 from jury_judge.runs.session import LOCK_SECONDS, JudgingSession
 from jury_judge.runs.supervision import RunSupervision
-from jury_judge.stores.stores import open_writer
+from jury_judge.store_access.stores import open_writer
 from jury_store.event_store import EventStore
 
 

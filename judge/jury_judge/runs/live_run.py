@@ -19,7 +19,7 @@ from jury_events.verdict import Verdict
 from jury_judge.runs.recent_calls import RecentCalls, RecentEvents
 from jury_judge.runs.supervision import ProcessFigures, read_status
 from jury_judge.runs.usage import PacedTotals
-from jury_judge.stores.open_batches import open_batches
+from jury_judge.store_access.open_batches import open_batches
 from jury_store.debate_rows import NOTHING_UNRECORDED, DebateFilter, RunRow, Totals, Unrecorded
 from jury_store.event_store import EventStore
 from jury_store.run_registry import RunHolder, RunRegistry, open_registry

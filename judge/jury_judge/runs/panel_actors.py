@@ -26,7 +26,7 @@ from jury_events.text import duration, pluralize, visible_line
 from jury_judge.errors import JuryClosed
 from jury_judge.panels.files import LoadedPanel, panel_remarks, recipient_lines
 from jury_judge.settings.jury import Budget, RuntimeSettings
-from jury_judge.stores.stores import Say, open_writer
+from jury_judge.store_access.stores import Say, open_writer
 from jury_providers.registry import check_models
 from jury_store.event_store import EventStore
 
@@ -232,7 +232,7 @@ class PanelActors(RuntimePool):
         )
         opened: OpenRuntime = self._on_ray if runtime.asked_in_process is False else self._in_process
         if observation.otel:
-            from jury_judge.traces.trace_export import TraceExport
+            from jury_judge.telemetry.trace_export import TraceExport
 
             opened = TraceExport(store_url, self._say).around(opened)
         super().__init__(opened if writing.sealing is None else writing.sealing.around(opened))

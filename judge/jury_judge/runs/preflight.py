@@ -21,8 +21,8 @@ from jury_judge.errors import OtherCase, RunRefused
 from jury_judge.runs.case_fit import CaseFit, OwnFamilies
 from jury_judge.runs.cases_once import CasesOnce, RecordedDebates, no_case
 from jury_judge.runs.run import DebateOrder, RunInput
-from jury_judge.stores.debates import compared_panel, opening_of
-from jury_judge.stores.open_batches import (
+from jury_judge.store_access.debates import compared_panel, opening_of
+from jury_judge.store_access.open_batches import (
     check_adopted,
     check_batches,
     check_no_open_batch,

@@ -15,7 +15,7 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.outcome import DebateStatus
 from jury_events.run_events import BudgetBounds
 from jury_events.text import dollars, pluralize
-from jury_judge.stores.debates import rows_of_run
+from jury_judge.store_access.debates import rows_of_run
 from jury_providers.endpoints import Endpoints
 from jury_providers.prices import Prices
 from jury_providers.provider import token_upper_bound

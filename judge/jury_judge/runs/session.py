@@ -29,9 +29,9 @@ from jury_judge.runs.run import NoListener, ProgressListener, RunOutcome, RunPro
 from jury_judge.runs.run_budget import DebateReservations, run_budget
 from jury_judge.runs.supervision import RunSupervision
 from jury_judge.runs.usage import RunUsage, RunUsageWatch
-from jury_judge.stores.drift_checks import panel_standing
-from jury_judge.stores.open_batches import waiting_line
-from jury_judge.stores.stores import Say, lock_run, open_or_create, open_writer
+from jury_judge.store_access.open_batches import waiting_line
+from jury_judge.store_access.panel_standing import panel_standing
+from jury_judge.store_access.stores import Say, lock_run, open_or_create, open_writer
 from jury_providers.prices import Prices
 from jury_providers.registry import check_models
 from jury_store.errors import StoreError, StoreMissing
@@ -293,7 +293,7 @@ class JudgingSession:
     def _waves(self, batches: "BatchPlan", stopping: asyncio.Event, by_person: asyncio.Event | None) -> Driving:
         """Calls go through batches where a provider has any; debates that wait at the end yield no line."""
         from jury_judge.runs.wave_driving import WaveDriving
-        from jury_judge.stores.open_batches import WaveMetrics
+        from jury_judge.store_access.open_batches import WaveMetrics
 
         effects = Effects()
         return WaveDriving(

@@ -28,7 +28,7 @@ from jury_events.text import pluralize
 from jury_judge.runs.batch_plan import BatchPlan
 from jury_judge.runs.cancelling import RunLog, cancel_recorded, unfinished_debates
 from jury_judge.runs.run import RunInput
-from jury_judge.stores.open_batches import WaveMetrics
+from jury_judge.store_access.open_batches import WaveMetrics
 from jury_providers.prices import Prices
 from jury_store.event_store import EventStore
 

@@ -22,8 +22,8 @@ from jury_events.scrubbing import known_scrubber
 from jury_events.text import moment, visible_line
 from jury_judge.extras import check_package, check_traces
 from jury_judge.scores.debate_scores import DebateScore, JudgedTrace, ScoresRefused, ScoreTarget, judged_trace, place_of
-from jury_judge.stores.debates import must_exist
-from jury_judge.stores.stores import WRITER_WAIT, Say, open_writer, shown_url
+from jury_judge.store_access.debates import must_exist
+from jury_judge.store_access.stores import WRITER_WAIT, Say, open_writer, shown_url
 from jury_replay.intact import intact_history
 from jury_replay.selection import DebateSelection
 from jury_store.errors import StoreError, StoreLocked

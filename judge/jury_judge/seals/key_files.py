@@ -13,7 +13,7 @@ from jury_judge.errors import SettingsRefused
 from jury_judge.panels.calibration_files import CALIBRATIONS, read_calibration, signed_bytes, write_file
 from jury_judge.panels.ladders import LADDERS, is_ladder, read_ladder
 from jury_judge.seals.stored_seals import note_text
-from jury_judge.stores.stores import Say
+from jury_judge.store_access.stores import Say
 from jury_store.errors import BadNote
 from jury_store.event_store import EventStore
 from jury_store.sealer import Sealer

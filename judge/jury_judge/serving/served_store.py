@@ -23,9 +23,9 @@ from jury_judge.settings.jury import RuntimeSettings
 from jury_judge.settings.reviewing import RULE, is_reviewer_name
 from jury_judge.settings.serving import ServeSettings
 from jury_judge.settings.store import Sources, load_settings
-from jury_judge.stores.drift_checks import StoreDriftMetrics
-from jury_judge.stores.open_batches import StoreBatchMetrics
-from jury_judge.stores.stores import Say, open_or_create
+from jury_judge.store_access.open_batches import StoreBatchMetrics
+from jury_judge.store_access.panel_standing import StoreDriftMetrics
+from jury_judge.store_access.stores import Say, open_or_create
 from jury_judge.webhooks.deliveries import DeliveryJournal, ReviewDeliveries, deliver
 from jury_judge.webhooks.sender import HOSTS, WEBHOOK_SECRET, WebhookSender, webhook_secret
 from jury_store.event_store import EventStore

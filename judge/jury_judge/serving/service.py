@@ -12,12 +12,12 @@ from jury_events.review_facts import Review
 from jury_judge.errors import ReviewerLeft, TooManyReviews
 from jury_judge.feed import MOST_READERS, Feed
 from jury_judge.records.records import Records
+from jury_judge.reports.run_reports import RunReports
 from jury_judge.reviews.review_changes import NewReview
 from jury_judge.reviews.review_recorder import REVIEW_WAIT, ReviewRecorder
 from jury_judge.runs.live_run import LiveRuns
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.serving.submissions import MakeJury, Submissions, SubmissionStates
-from jury_judge.statistics.run_reports import RunReports
 from jury_store.event_store import EventStore
 from jury_store.sqlite import LockHolder, read_lock_holder
 

@@ -18,9 +18,9 @@ from jury_judge.reviews.review_queue import (
     reviewed_same_case,
 )
 from jury_judge.settings.statistics import Count
-from jury_judge.stores.debates import verdict_reasons
-from jury_judge.stores.drift_checks import baselines
-from jury_judge.stores.integrity_state import IntegrityState, integrity_states
+from jury_judge.store_access.debates import verdict_reasons
+from jury_judge.store_access.integrity_state import IntegrityState, integrity_states
+from jury_judge.store_access.panel_standing import baselines
 from jury_replay.drift_checks import intact_drift
 from jury_replay.intact import intact_history
 from jury_replay.replay import Replayed, replay_history

@@ -17,8 +17,8 @@ from jury_events.verdict import FAIL
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.settings.statistics import Count, Read
-from jury_judge.stores.counted_panels import ChosenScale, chosen_scale
-from jury_judge.stores.debates import panel_of
+from jury_judge.store_access.counted_panels import ChosenScale, chosen_scale
+from jury_judge.store_access.debates import panel_of
 from jury_judge.tables.ballot_table import OF_EVIDENCE, OF_LABELS, ballot_table, with_messages
 from jury_judge.tables.table_files import Scales, distinct_scales
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter

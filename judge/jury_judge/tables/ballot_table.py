@@ -16,7 +16,7 @@ from jury_analysis.ballots import EVIDENCE, MESSAGES, OWN_WORDS, READING, REASON
 from jury_debate.prompts_1.case_items import ItemMessages
 from jury_events.panel import Language
 from jury_judge.extras import check_package
-from jury_judge.stores.case_messages import CaseMessages
+from jury_judge.store_access.case_messages import CaseMessages
 from jury_store.ballot_sheet import BEFORE_REASONING, FINAL_LABEL, FURTHER_COLUMNS, VOTE_LABEL
 from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter

@@ -19,8 +19,8 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import encode_digest
 from jury_judge.reviews.review_agreement import CountedReviews, DecisiveMessages
-from jury_judge.stores.case_messages import CaseMessages, OpenedCase
-from jury_judge.stores.debates import verdict_reasons
+from jury_judge.store_access.case_messages import CaseMessages, OpenedCase
+from jury_judge.store_access.debates import verdict_reasons
 from jury_judge.tables.ballot_table import batches_of
 from jury_judge.tables.exported_rows import (
     ANNOTATOR,

@@ -16,7 +16,7 @@ from jury_analysis.frontier import CostFrontier
 from jury_events.errors import EventError
 from jury_events.text import moment
 from jury_events.verdict_scale import VerdictScale
-from jury_judge.stores.debates import panel_of
+from jury_judge.store_access.debates import panel_of
 from jury_replay.output_path import check_output_path
 from jury_replay.table_file import replace_table
 from jury_store.debate_rows import DebateRow

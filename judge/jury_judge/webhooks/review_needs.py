@@ -17,7 +17,7 @@ from jury_events.review_facts import review_facts
 from jury_events.text import moment
 from jury_events.verdict import REVIEW
 from jury_judge.reviews.review_queue import UNDECIDED, Why
-from jury_judge.stores.debates import verdict_reasons
+from jury_judge.store_access.debates import verdict_reasons
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
 from jury_views.drift_view import found_words

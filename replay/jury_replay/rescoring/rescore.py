@@ -13,7 +13,7 @@ from typing import NamedTuple
 from jury_debate.errors import DebateError
 from jury_debate.rules_registry import rules_of
 from jury_debate.state import SeatEvaluation
-from jury_events.codec import SCHEMAS, DebateEvent
+from jury_events.codec import SCHEMAS, DebateEvent, types_of
 from jury_events.debate_events import DebateOpened
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound, EventError, UnknownPart
@@ -159,15 +159,10 @@ def _result(replayer: Replayer) -> Result:
 
 
 _ROUND: str = "round_started"
-_FOLLOWS = frozenset(
-    {
-        *(_ROUND, "juror_abstained", "consensus_checked"),
-        *("reasoning_shown", "debate_begun", "coordinator_resumed", "debate_forked", "texts_erased", "debate_replaced"),
-    }
-)
-"""Events that follow from the others, or contain no position: decoding takes most of the time, so they are skipped."""
+_SKIPPED = types_of("input", "addendum", "decision") - {"seats_not_asked"}
+"""They follow from the others, or contain no position: decoding takes most of the time, so it is not done."""
 
-_ENDS = frozenset({"judgment_rendered", "debate_completed", "debate_failed", "debate_cancelled"})
+_ENDS = types_of("result", "end", "stop")
 
 
 class Positions(NamedTuple):
@@ -191,7 +186,7 @@ def read_positions(history: DebateHistory) -> Positions:
     ends: list[DebateEvent] = []
     not_asked: tuple[str, ...] = ()
     for index, stored in enumerate(history.stored_events[1:], 1):
-        if stored.type in _FOLLOWS and stored.schema <= SCHEMAS[stored.type]:
+        if stored.type in _SKIPPED and stored.schema <= SCHEMAS[stored.type]:
             if stored.type == _ROUND:
                 rounds.append([])
             continue

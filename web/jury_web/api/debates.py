@@ -18,7 +18,7 @@ from jury_events.text import moment
 from jury_events.verdict import Verdict
 from jury_judge import BadCursor, RescoreProblem
 from jury_judge.comparisons.comparison import Excerpt
-from jury_judge.replays.grids import GRID_KEYS, grid_of
+from jury_judge.recorded_debates.grids import GRID_KEYS, grid_of
 from jury_views.debate_results import result_of
 from jury_views.evaluation_models import SERVED, DecisivePlace, ReviewOfResult, said
 from jury_views.event_words import hash_text

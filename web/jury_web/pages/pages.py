@@ -17,10 +17,10 @@ from jury_events.panel import Language
 from jury_events.transcript import picture_type
 from jury_judge import SORT_COLUMNS, DebateFilter, IntegrityState
 from jury_judge.comparisons.comparing import KINDS, SHOWN, ComparedDebates, ComparedRuns
+from jury_judge.reports.run_reports import RunReports
 from jury_judge.serving.service import Service
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.settings.statistics import COUNTS
-from jury_judge.statistics.run_reports import RunReports
 from jury_views.conclusion import NOTHING_BESIDE, FactsOfRun
 from jury_views.drift_view import baseline_report, list_report
 from jury_views.event_words import DescribedEvent, event_lines, hash_text

@@ -27,11 +27,11 @@ from jury_events.review_facts import Review, ReviewFacts
 from jury_events.verdict import PASS, Verdict
 from jury_judge import DebateFilter
 from jury_judge.errors import ExtraMissing, ReviewRefused, TooManyReports, TooManyReviews
+from jury_judge.reports.run_reports import RunReports
 from jury_judge.reviews.review_changes import NewReview
 from jury_judge.reviews.review_queue import QueueItem
 from jury_judge.serving.service import Reviewing
 from jury_judge.serving.store_reader import StoreReader
-from jury_judge.statistics.run_reports import RunReports
 from jury_views.case_view import label_decisive
 from jury_views.debate_fold import StepEvaluation, evaluations_of, folded, role_of
 from jury_views.evaluation_models import Reasons, reasons_in, review_choices

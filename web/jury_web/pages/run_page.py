@@ -17,10 +17,10 @@ from jury_events.judgment import Vote
 from jury_events.verdict import FAIL, LABEL_DIFFERENCES, PASS, Verdict
 from jury_judge import DebateFilter, DebateRow, RunRow
 from jury_judge.comparisons.run_comparison import fields_there, grouped
+from jury_judge.reports.run_reports import RunReports
 from jury_judge.runs.live_run import LiveRuns
 from jury_judge.runs.usage import uncached_of_debates
 from jury_judge.serving.store_reader import StoreReader
-from jury_judge.statistics.run_reports import RunReports
 from jury_views.charts import (
     Columns,
     LabelledPanel,

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 from jury_events.drift_facts import DriftFacts
 from jury_events.errors import JuryError
 from jury_events.ids import portable_streams
-from jury_judge.stores.stores import Say, open_or_create, open_writer
+from jury_judge.store_access.stores import Say, open_or_create, open_writer
 from jury_replay.cassettes.importing import import_cassette
 from jury_replay.cassettes.lines import signer_of, trusted_lengths
 from jury_replay.cassettes.provenance import trust_fault, verifying_key

@@ -6,7 +6,7 @@ from pathlib import Path
 from jury_debate.rules_registry import rules_of
 from jury_events.conditions import Condition
 from jury_judge.blocking import BlockingWork
-from jury_judge.replays.grids import grid_of
+from jury_judge.recorded_debates.grids import grid_of
 from jury_replay.cassettes.reading import is_chosen
 from jury_replay.cassettes.writing import cassettes_in
 from jury_replay.errors import CassetteError

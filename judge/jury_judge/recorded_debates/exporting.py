@@ -10,9 +10,9 @@ from jury_events.errors import DebateNotFound, EventError, JuryError
 from jury_events.ids import drift_stream, run_stream
 from jury_events.run_facts import run_facts
 from jury_judge.seals.key_files import read_private_key
-from jury_judge.stores.debates import must_exist
-from jury_judge.stores.integrity_state import IntegrityState, integrity_states
-from jury_judge.stores.stores import Say
+from jury_judge.store_access.debates import must_exist
+from jury_judge.store_access.integrity_state import IntegrityState, integrity_states
+from jury_judge.store_access.stores import Say
 from jury_replay.cassettes.lines import BATCH_SUFFIX, BEGINS, DRIFT_SUFFIX, RUN_SUFFIX, SUFFIX, SignLengths, signing
 from jury_replay.cassettes.provenance import Provenance
 from jury_replay.cassettes.stream_cassettes import write_stream_cassette

@@ -15,14 +15,14 @@ from jury_events.errors import JuryError
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.text import pluralize
 from jury_judge.extras import check_traces
-from jury_judge.stores.stores import Say
+from jury_judge.store_access.stores import Say
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
-    from jury_judge.traces.otlp_spans import SpanTree
+    from jury_judge.telemetry.otlp_spans import SpanTree
 
 _AT_ONCE = 32
 """Debates in one request."""
@@ -41,7 +41,7 @@ class TraceExport:
 
     def __init__(self, store_url: str, say: Say, exporter: "Callable[[], SpanExporter] | None" = None) -> None:
         check_traces("--otel")
-        from jury_judge.traces.otlp_spans import exporter_of  # noqa: PLC0415  (of an extra, and slow to load)
+        from jury_judge.telemetry.otlp_spans import exporter_of  # noqa: PLC0415  (of an extra, and slow to load)
 
         self._store_url = store_url
         self._say = say
@@ -96,7 +96,7 @@ class _Sending:
             self._say(Notice(f"the traces of {pluralize(left, 'debate')} were not sent", "traces_lost", debates=left))
 
     def _work(self) -> None:
-        from jury_judge.traces.otlp_spans import SpanSender  # noqa: PLC0415  (of an extra, and slow to load)
+        from jury_judge.telemetry.otlp_spans import SpanSender  # noqa: PLC0415  (of an extra, and slow to load)
 
         sender = SpanSender(self._make_exporter())
         store: EventStore | None = None
@@ -142,7 +142,7 @@ class _Sending:
 
 
 def _tree(store: EventStore, debate_id: str) -> "SpanTree | None":
-    from jury_judge.traces.otlp_spans import span_tree  # noqa: PLC0415  (of an extra, and slow to load)
+    from jury_judge.telemetry.otlp_spans import span_tree  # noqa: PLC0415  (of an extra, and slow to load)
 
     debate, calls = debate_stream(debate_id), calls_stream(debate_id)
     found = store.read_streams([debate, calls])

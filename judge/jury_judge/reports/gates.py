@@ -16,12 +16,12 @@ from jury_cases.votes.words import VerdictWords, parse_words
 from jury_judge.errors import SettingsRefused
 from jury_judge.settings.gate import GateSettings
 from jury_judge.settings.statistics import Count
-from jury_judge.stores.counted_panels import ChosenScale, effort_lines
-from jury_judge.stores.debates import opening_of
-from jury_judge.stores.stores import Say
+from jury_judge.store_access.counted_panels import ChosenScale, effort_lines
+from jury_judge.store_access.debates import opening_of
+from jury_judge.store_access.stores import Say
 from jury_judge.tables.ballot_sources import Votes, counted_words, of_seats, stored_ballots
 from jury_judge.tables.table_files import distinct_scales
-from jury_judge.tables.vote_files import (
+from jury_judge.tables.votes_of_files import (
     common_words,
     counted_in_files,
     later_labels,

@@ -12,7 +12,7 @@ from jury_events.text import visible_line
 from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.settings.statistics import Count
-from jury_judge.stores.debates import panel_of
+from jury_judge.store_access.debates import panel_of
 from jury_providers.registry import one_model_warning
 from jury_store.event_store import EventStore
 

@@ -25,8 +25,8 @@ from jury_judge.reviews.review_agreement import review_labels
 from jury_judge.settings.settings_file import settings_in
 from jury_judge.settings.statistics import REVIEWS, Count
 from jury_judge.settings.votes import VoteReading
-from jury_judge.stores.counted_panels import chosen_scale
-from jury_judge.stores.stores import Say
+from jury_judge.store_access.counted_panels import chosen_scale
+from jury_judge.store_access.stores import Say
 from jury_judge.tables.ballot_sources import CountedWords, Votes
 from jury_judge.tables.table_files import ENDING, Scales, distinct_scales, scales_metadata, scales_within
 from jury_replay.table_file import replace_table

@@ -16,7 +16,7 @@ from jury_analysis.wording import Reason, Wording
 from jury_events.errors import SettingError
 from jury_events.panel import Language
 from jury_events.text import visible_line
-from jury_judge.stores.debates import opening_of, rows_of_run
+from jury_judge.store_access.debates import opening_of, rows_of_run
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
 from jury_views.notebook import statistics_html

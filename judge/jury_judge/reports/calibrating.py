@@ -21,7 +21,7 @@ from jury_judge.panels.calibration_files import calibration_bytes, write_file
 from jury_judge.panels.document import read_text
 from jury_judge.panels.ladders import ladder_bytes
 from jury_judge.settings.statistics import Count
-from jury_judge.stores.debates import opening_of, panel_of
+from jury_judge.store_access.debates import opening_of, panel_of
 from jury_judge.tables.ballot_sources import (
     COUNTED_COLUMNS,
     Votes,

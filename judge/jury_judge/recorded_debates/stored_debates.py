@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jury_events.errors import EventError
 from jury_judge.settings.auditing import Rescoring, Verification
-from jury_judge.stores.debates import must_be_known, must_exist
+from jury_judge.store_access.debates import must_be_known, must_exist
 from jury_replay.errors import RecordDamaged
 from jury_replay.intact import intact_history
 from jury_replay.integrity import IntegrityFailure

@@ -19,10 +19,10 @@ from jury_judge.reviews.random_draws import DrawnStratum, RecordedDraw, drawable
 from jury_judge.reviews.review_agreement import review_labels
 from jury_judge.settings.gate import GateSettings
 from jury_judge.settings.statistics import REVIEWS
-from jury_judge.stores.debates import panel_of
-from jury_judge.stores.stores import Say
+from jury_judge.store_access.debates import panel_of
+from jury_judge.store_access.stores import Say
 from jury_judge.tables.ballot_sources import Votes, counted_words, scale_of, stored_ballots
-from jury_judge.tables.vote_files import counted_in_files, later_labels, read_label_files, read_vote_files
+from jury_judge.tables.votes_of_files import counted_in_files, later_labels, read_label_files, read_vote_files
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.event_store import EventStore
 from jury_views.gate_view import GateInWords, true_gate_in_words

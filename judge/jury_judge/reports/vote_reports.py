@@ -21,12 +21,7 @@ from jury_analysis.true_rate import TrueRate
 from jury_analysis.wording import Reason
 from jury_cases.votes.words import VerdictWords
 from jury_judge.report_files import check_report_path
-from jury_judge.settings.calibration import CalibrationSettings
-from jury_judge.settings.gate import GateSettings
-from jury_judge.settings.statistics import REVIEWS, Count, StatisticsSettings, VoteSources, WorthSettings
-from jury_judge.settings.store import load_settings
-from jury_judge.settings.votes import VoteReading
-from jury_judge.statistics.calibrating import (
+from jury_judge.reports.calibrating import (
     FoundCalibration,
     FoundLadder,
     LadderStage,
@@ -36,17 +31,22 @@ from jury_judge.statistics.calibrating import (
     ladder_stages,
     read_case_ids,
 )
-from jury_judge.statistics.gates import AssumedVariation, Judged, decide, judged_sides, plan
-from jury_judge.statistics.panel_recounts import PanelRecount
-from jury_judge.statistics.probe_reports import run_probes
-from jury_judge.statistics.statistics_groups import GroupedStatistics, grouped_statistics, run_audits
-from jury_judge.statistics.true_rates import run_rates, true_gate_of
-from jury_judge.stores.counted_panels import effort_lines, one_model_lines
-from jury_judge.stores.drift_checks import run_standing
-from jury_judge.stores.stores import Say
+from jury_judge.reports.gates import AssumedVariation, Judged, decide, judged_sides, plan
+from jury_judge.reports.panel_recounts import PanelRecount
+from jury_judge.reports.probe_reports import run_probes
+from jury_judge.reports.statistics_groups import GroupedStatistics, grouped_statistics, run_audits
+from jury_judge.reports.true_rates import run_rates, true_gate_of
+from jury_judge.settings.calibration import CalibrationSettings
+from jury_judge.settings.gate import GateSettings
+from jury_judge.settings.statistics import REVIEWS, Count, StatisticsSettings, VoteSources, WorthSettings
+from jury_judge.settings.store import load_settings
+from jury_judge.settings.votes import VoteReading
+from jury_judge.store_access.counted_panels import effort_lines, one_model_lines
+from jury_judge.store_access.panel_standing import run_standing
+from jury_judge.store_access.stores import Say
 from jury_judge.tables.ballot_sources import COUNTED_COLUMNS, Votes, counted_words, of_reading, scale_of, stored_ballots
 from jury_judge.tables.table_files import BALLOTS, FRONTIER, write_ballots, write_frontier
-from jury_judge.tables.vote_files import (
+from jury_judge.tables.votes_of_files import (
     VOTES,
     counted_in_files,
     later_labels,

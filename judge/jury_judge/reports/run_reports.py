@@ -181,7 +181,7 @@ def computed_gate(store: EventStore, a: str, b: str, count: "Count | None" = Non
     """
     from jury_analysis.gate import GateOptions
     from jury_analysis.pairing import PairedOptions
-    from jury_judge.statistics.gates import decide, sides_of_runs
+    from jury_judge.reports.gates import decide, sides_of_runs
 
     sides = sides_of_runs(store, a, b, count=count or "outcomes")
     found = decide(sides, None, GateOptions(paired=PairedOptions(simulated=True)))
@@ -191,20 +191,20 @@ def computed_gate(store: EventStore, a: str, b: str, count: "Count | None" = Non
 
 def _true_gate(store: EventStore, run_id: str, claim: str, rate_of: "Of") -> "GateInWords":
     """A gate on a true rate of a run, computed now."""
+    from jury_judge.reports.true_rates import true_gate_of
     from jury_judge.settings.gate import GateSettings
-    from jury_judge.statistics.true_rates import true_gate_of
 
     return true_gate_of(GateSettings.of(sources=(run_id,), true=claim, rate_of=rate_of), store, lambda _remark: None)
 
 
 def _rates(store: EventStore, run_id: str) -> "tuple[TrueRate, ...]":
-    from jury_judge.statistics.true_rates import run_rates
+    from jury_judge.reports.true_rates import run_rates
 
     return run_rates(store, run_id)
 
 
 def _drift(store: EventStore, run_id: str) -> "Reason | None":
-    from jury_judge.stores.drift_checks import run_standing
+    from jury_judge.store_access.panel_standing import run_standing
 
     return run_standing(store, run_id)
 
@@ -213,7 +213,7 @@ def computed_pairs(store: EventStore, a: str, b: str, count: "Count | None" = No
     """Two runs paired case by case, computed now; `count` None: labels, where both runs are of one scale."""
     from jury_analysis.paired import paired
     from jury_analysis.pairing import PairedOptions
-    from jury_judge.statistics.gates import paired_as, sides_of_runs
+    from jury_judge.reports.gates import paired_as, sides_of_runs
 
     sides = sides_of_runs(store, a, b, count=count)
     first, second = sides.ballots
@@ -230,8 +230,8 @@ def _reviewers(store: EventStore, wanted: DebateFilter, seen_by: str | None) -> 
 def _statistics(store: EventStore, ballots: "pa.Table", run_id: str, simulated: bool) -> "Statistics":
     """As `jury stats --run ID --by panel`."""
     from jury_analysis.statistics import statistics
+    from jury_judge.reports.vote_reports import statistics_options
     from jury_judge.settings.statistics import StatisticsSettings
-    from jury_judge.statistics.vote_reports import statistics_options
     from jury_judge.tables.ballot_sources import Votes, counted_words
 
     asked = StatisticsSettings(run_ids=(run_id,), by=("panel",), include_simulated=simulated)
@@ -245,9 +245,9 @@ def _worth(store: EventStore, ballots: "pa.Table", run_id: str, simulated: bool)
     from jury_analysis.panel_worth import choices_of, panel_worth
     from jury_analysis.scale import without_own_words
     from jury_cases.votes.words import VerdictWords
+    from jury_judge.reports.panel_recounts import PanelRecount
+    from jury_judge.reports.vote_reports import worth_options
     from jury_judge.settings.statistics import WorthSettings
-    from jury_judge.statistics.panel_recounts import PanelRecount
-    from jury_judge.statistics.vote_reports import worth_options
 
     if choices_of(ballots) > MOST_RECOUNTS:
         return None

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from jury_judge.settings.auditing import Erasure, ErasureScope
-from jury_judge.stores.stores import Say
+from jury_judge.store_access.stores import Say
 from jury_replay.erasure import ErasureOrder, debates_over, debates_with_copies, erase, plan_erasure
 from jury_store.errors import ScrubRefused
 from jury_store.event_store import EventStore

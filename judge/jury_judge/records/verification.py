@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from jury_events.debate_history import DebateHistory
 from jury_judge.records.open_store import OpenStore, check_debate_id, log_line
-from jury_judge.stores.stores import Say
+from jury_judge.store_access.stores import Say
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from jury_judge.seals.key_files import SealedLog
     from jury_judge.seals.stored_seals import ConsistencyProof, InclusionProof, ListedSeal
     from jury_judge.settings.auditing import Erasure, ErasureScope, Verification
-    from jury_judge.stores.erasing import ErasedTexts, PlannedErasure
-    from jury_judge.stores.integrity_state import IntegrityState
+    from jury_judge.store_access.erasing import ErasedTexts, PlannedErasure
+    from jury_judge.store_access.integrity_state import IntegrityState
     from jury_replay.verify import VerifyReport
     from jury_store.seals.note import WitnessKey
 
@@ -37,13 +37,13 @@ class IntegrityRecords(OpenStore):
             asked: what is checked, against which keys and checkpoints.
             progress: called now and then with the number of debates checked so far.
         """
-        from jury_judge.replays.stored_debates import verified
+        from jury_judge.recorded_debates.stored_debates import verified
 
         return await self._read(verified, asked, progress, self.store_url)
 
     async def integrity_states(self, debates: Sequence[DebateHistory]) -> "list[IntegrityState]":
         """Whether debates that were read are intact, and sealed; in their order."""
-        from jury_judge.stores.integrity_state import integrity_states
+        from jury_judge.store_access.integrity_state import integrity_states
 
         return await self._read(integrity_states, debates)
 
@@ -112,7 +112,7 @@ class IntegrityRecords(OpenStore):
 
     async def plan_erasure(self, scope: "ErasureScope") -> "PlannedErasure":
         """What an erasure would delete; nothing is written."""
-        from jury_judge.stores.erasing import planned
+        from jury_judge.store_access.erasing import planned
 
         return await self._read(planned, scope)
 
@@ -134,6 +134,6 @@ class IntegrityRecords(OpenStore):
             ErasureRefused: the debate has no such exchange or review, or the order cannot be recorded.
             MayNotErase: the user may not delete texts; nothing is recorded.
         """
-        from jury_judge.stores.erasing import erased
+        from jury_judge.store_access.erasing import erased
 
         return await self._write("erase", erased, asked, agrees, say)

@@ -27,7 +27,7 @@ from jury_judge.probes.twins import (
     first_speaker,
     parse_twin_id,
 )
-from jury_judge.stores.debates import rows_of_run
+from jury_judge.store_access.debates import rows_of_run
 from jury_judge.tables.ballot_sources import stored_ballots
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore

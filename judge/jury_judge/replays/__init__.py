@@ -1,1 +1,0 @@
-"""Recorded debates done again under other settings."""

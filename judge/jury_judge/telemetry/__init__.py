@@ -1,0 +1,1 @@
+"""Spans of recorded debates, exported by OTLP."""
