@@ -183,7 +183,7 @@ def test_an_id_that_cannot_be_addressed_is_read_from_logs_and_refused_for_new_de
     name: str, log: Any, new: Any
 ) -> None:
     assert name == TypeAdapter(log).validate_python(name)
-    with pytest.raises(ValidationError, match="cannot be addressed in a URL"):
+    with pytest.raises(ValidationError, match="cannot be an id: it is a step in a path"):
         TypeAdapter(new).validate_python(name)
 
 

@@ -28,7 +28,7 @@ from jury_judge import (
     Writing,
 )
 from jury_judge.records import reading
-from jury_judge.store_access.stores import lend_writer
+from jury_judge.store_access.stores import open_writer
 from jury_migrations import upgrade
 from jury_replay import verify
 from jury_store import EventStore, SqliteLock, StoreLocked, StoreUnreachable, open_store
@@ -267,12 +267,12 @@ async def test_whoever_waits_when_the_jury_is_left_gets_an_error_and_the_same_ca
 
 def test_a_forked_process_does_not_write_through_what_its_parent_opened(url: str) -> None:
     upgrade(url)
-    store = lend_writer(url, run="parent", wait=0)
+    store = open_writer(url, run="parent", wait=0)
     found, sent = multiprocessing.get_context("fork").Pipe(duplex=False)
 
     def child() -> None:
         try:
-            lend_writer(url, run="child", wait=0)
+            open_writer(url, run="child", wait=0)
         except StoreLocked as error:
             sent.send(str(error))
         else:

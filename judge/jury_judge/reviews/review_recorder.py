@@ -30,7 +30,7 @@ from jury_judge.reviews.review_changes import (
     verdict_change,
     withdrawal_change,
 )
-from jury_judge.store_access.stores import Say, lend_writer
+from jury_judge.store_access.stores import Say, open_writer
 from jury_store.append_requests import MOST_APPENDS, AppendRequest
 from jury_store.errors import StoreFailed, StoreLocked
 from jury_store.event_store import Append, AppendResults, EventStore
@@ -131,7 +131,7 @@ class ReviewRecorder:
                 return asked
 
     def _record_here(self, changes: Sequence[ReviewChange]) -> list[Decided]:
-        with closing(lend_writer(self._url, run="review", wait=0.0)) as store:
+        with closing(open_writer(self._url, run="review", wait=0.0)) as store:
             return record_changes(store, changes, self._clock)
 
     async def _ask(self, changes: Sequence[ReviewChange], seconds: float) -> list[Decided] | None:

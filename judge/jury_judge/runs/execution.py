@@ -67,7 +67,7 @@ class CaseJobs:
         self._there = None if self.checked.stored.row is None else self.store
         self._index = RecordedDebates(self.run, self._there, brief=True, read=self.read)
         self._contexts: dict[tuple[int, tuple[str, ...]], RunContext] = {}
-        self._cases = self.checked.cases.taken(self._judged, self.stopping)
+        self._cases = self.checked.cases.read(self._judged, self.stopping, last=True)
         self._early: set[str] = set()
         """Debates of earlier sessions that were drawn before their place."""
         self._number = self._before = 0
@@ -153,7 +153,7 @@ class CaseJobs:
             judged = self._index.load(case_ids)
             return {one for one in case_ids if one in judged and left.isdisjoint(self._every_stage(one))}
 
-        for found in self.checked.cases.ahead(others, self.stopping) if left else ():
+        for found in self.checked.cases.read(others, self.stopping) if left else ():
             if self._ends() or not left:
                 return
             for debate in () if found.content is None else left.intersection(self._every_stage(found.case_id)):

@@ -46,14 +46,14 @@ over only those that are read then are compared with the record.
 """
 
 
+@dataclass
 class ChangedCases:
     """Collects cases whose text or label is not that of one of their debates."""
 
-    def __init__(self) -> None:
-        self._texts: dict[str, None] = {}
-        self.labels: dict[str, Case] = {}
-        """By debate, the cases whose label is not the recorded one."""
-        self._said = (0, 0)
+    _texts: dict[str, None] = field(default_factory=dict)
+    labels: dict[str, Case] = field(default_factory=dict)
+    """By debate, the cases whose label is not the recorded one."""
+    _said: tuple[int, int] = (0, 0)
 
     @property
     def first(self) -> str | None:
@@ -209,7 +209,7 @@ def preflight(
         cases=CasesOnce(run, there, judged=judged) if before is None else before.cases,
     )
     read = known = ended = 0
-    found = report.cases.ahead(no_case)
+    found = report.cases.read(no_case)
     for batch in batches(found, most=1 if there is None else BUILT):
         if there is not None:
             index.load([one.case_id for one in batch])

@@ -218,16 +218,14 @@ class JudgingSession:
     reopens: int
     writer: EventStore | None = None
 
-    def __post_init__(self) -> None:
-        self._state = RunProgress(self.checked.total, self.checked.size)
-        self._watch = RunUsageWatch(self.store, self.planned.run.run_id, is_new=self.checked.stored.row is None)
-        self._started = time.monotonic()
-        self._batches: BatchPlan | None = None
-
     def set_up(self, progress: ProgressListener | None = None, metrics: MetricTotals | None = None) -> None:
         """Set up what executes the run; says where debates run, who receives the cases, what is odd about the panel."""
         planned, run, settings = self.planned, self.planned.run, self.planned.settings
-        self._state.listener, self._metrics = progress or NoListener(), metrics
+        is_new = self.checked.stored.row is None
+        self._started, self._metrics = time.monotonic(), metrics
+        self._state = RunProgress(self.checked.total, self.checked.size, progress or NoListener())
+        self._watch = RunUsageWatch(self.store, run.run_id, is_new=is_new)
+        self._batches: BatchPlan | None = None
         if settings.batch:
             from jury_judge.runs.batch_plan import batch_plan, live_lines, tier_lines
 
@@ -246,7 +244,6 @@ class JudgingSession:
         self.in_process = in_process = settings.batch or bool(self.in_process)
         if self.writer is not None and not in_process:
             self.writer.close()  # the writer is an actor's process
-        is_new = self.checked.stored.row is None
         budget = run_budget(self.store, run.run_id, self.prices, self.today, settings.bounds, is_new=is_new)
         asked = settings.model_copy(update={"in_process": in_process, "ray": not in_process, "prices": self.prices})
         self._actors = announced_actors(
