@@ -14,7 +14,7 @@ from jury_cases.formats.plain_rows import EXPECTED_WORDS, missing, refuse_unansw
 from jury_cases.formats.registry import format_of
 from jury_cases.omissions import refuse_unshown
 from jury_cases.options import EVERY_CASE, CaseOptions
-from jury_cases.transcripts.builder import TranscriptBuilder, begins_with_thought, images_within_limits
+from jury_cases.transcripts.builder import THOUGHT, TranscriptBuilder, images_within_limits
 from jury_cases.transcripts.chat import read_message
 from jury_cases.transcripts.json_values import json_kind
 from jury_cases.transcripts.reading import first_prompt, is_message, last_answer, split_system
@@ -217,7 +217,7 @@ def _scenario(draft: CaseDraft, row: Any, options: CaseOptions, default_id: str)
     question, answer = draft.question, draft.response
     if isinstance(question, list) and (asked := _blocks(draft, "user", question, "question")) is not None:
         question = {"prompt": asked}
-    if isinstance(answer, str) and begins_with_thought(answer):
+    if isinstance(answer, str) and THOUGHT.match(answer):
         answer = [answer]
     if not (answer is None or isinstance(answer, str)):
         answer = _blocks(draft, "assistant", answer, "response")

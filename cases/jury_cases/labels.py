@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 from jury_cases.errors import CaseFileError
@@ -31,47 +32,41 @@ class UnknownLabel(CaseFileError):
         self.word = word
 
 
+@dataclass(frozen=True)
 class Labels:
     """What label words mean: verdicts, and labels of the scale in which the cases are judged.
 
-    Args:
+    Attributes:
         words: their meanings by word as in the file; None: no label.
         refuse: whether unknown words are refused; otherwise they count as no label.
         scale: of the panel, whose labels are understood as they are; None: its verdicts are those of the documents.
         mappable: whether who gives the cases can say with `--map` what a word means, as a message then advises.
     """
 
-    def __init__(
-        self,
-        words: Mapping[str, SeatPosition | None] | None = None,
-        *,
-        refuse: bool = True,
-        scale: VerdictScale | None = None,
-        mappable: bool = True,
-    ) -> None:
-        self._mappable = mappable
-        self._words = words or {}
-        self._refuse = refuse
-        self._scale = scale
+    words: Mapping[str, SeatPosition | None] = field(default_factory=dict)
+    _: KW_ONLY
+    refuse: bool = True
+    scale: VerdictScale | None = None
+    mappable: bool = True
 
     def lenient(self) -> "Labels":
         """The same, with unknown words as no label."""
-        return Labels(self._words, refuse=False, scale=self._scale, mappable=self._mappable)
+        return replace(self, refuse=False)
 
     @property
     def mapped(self) -> tuple[str, ...]:
         """The explicitly mapped words."""
-        return tuple(self._words)
+        return tuple(self.words)
 
     def meaning(self, word: str) -> SeatPosition | None:
         """The verdict of a word, with the label of the scale where it means one; None: it means "no label"."""
-        if word in self._words:
-            return self._words[word]
+        if word in self.words:
+            return self.words[word]
         if word.lower() in _BOOLEANS:  # as JSON writes them, and as pandas does
-            for mapped, meant in self._words.items():
+            for mapped, meant in self.words.items():
                 if mapped.lower() == word.lower():
                     return meant
-        return _of_scale(word.lower(), self._scale) or SeatPosition(Verdict.from_label(word))
+        return _of_scale(word.lower(), self.scale) or SeatPosition(Verdict.from_label(word))
 
     def position(self, written: Any, *, refuse: bool = True) -> SeatPosition | None:
         """The verdict of an unparsed label, with the label of the scale where it is one; None: null or blank text.
@@ -84,14 +79,14 @@ class Labels:
         try:
             return self.meaning(word)
         except ValueError as error:
-            if not (refuse and self._refuse):
+            if not (refuse and self.refuse):
                 return None
             shown = visible_line(word, 60)
-            known = ", ".join(dict.fromkeys([*(() if self._scale is None else self._scale.ids), *Verdict]))
+            known = ", ".join(dict.fromkeys([*(() if self.scale is None else self.scale.ids), *Verdict]))
             remedy = (
-                (None if self._scale is not None else directions(word, "label:"))
+                (None if self.scale is not None else directions(word, "label:"))
                 or f"say what it means with --map label:{shown}=VERDICT ({known}, or {NO_LABEL})"
-                if self._mappable
+                if self.mappable
                 else f"write one of {known}, or leave label out"
             )
             raise UnknownLabel(f"label: {shown!r} is not understood; {remedy}", word) from error

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from jury_cases.errors import CaseFileError
@@ -156,21 +157,19 @@ MOST_KEPT = 1000
 """The most errors of which the text is kept."""
 
 
+@dataclass
 class UnreadableRows:
     """Decides on the error of a row, a trace or a file.
 
-    Args:
-        skip: leave out what cannot be read; else the error is raised.
-
     Attributes:
+        skip: leave out what cannot be read; else the error is raised.
         errors: the errors in the order of their first occurrence, each one line that begins with its place; at most
             `MOST_KEPT`.
     """
 
-    def __init__(self, *, skip: bool = False) -> None:
-        self._skip = skip
-        self._seen: set[int] = set()
-        self.errors: list[str] = []
+    skip: bool = False
+    errors: list[str] = field(default_factory=list)
+    _seen: set[int] = field(default_factory=set)
 
     @property
     def count(self) -> int:
@@ -179,7 +178,7 @@ class UnreadableRows:
 
     def leave_out(self, error: CaseFileError) -> None:
         """Note an error."""
-        if not self._skip:
+        if not self.skip:
             raise error
         line = str(error)
         if hash(line) in self._seen:

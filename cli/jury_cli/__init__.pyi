@@ -1,7 +1,7 @@
 from jury_cli.dry_run import dry_run as dry_run
 from jury_cli.exits import Exit as Exit
 from jury_cli.main import COMMANDS as COMMANDS
-from jury_cli.option_groups import HelpContext as HelpContext
+from jury_cli.option_groups import CommandContext as CommandContext
 from jury_cli.results import Results as Results
 from jury_cli.results import course as course
 from jury_cli.results import end_run as end_run

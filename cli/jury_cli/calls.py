@@ -1,22 +1,16 @@
-"""Calls of the application: its coroutines in this thread, its refusals in the words of options."""
+"""Calls of the application: its coroutines in this thread."""
 
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import click
-
 from jury_cli.options import resolved_store
-from jury_events.errors import SettingError, Worded
 
 if TYPE_CHECKING:
     from jury_judge.database import Database
     from jury_judge.records.records import Records
 
 T = TypeVar("T")
-
-_WORDED = "refuses_in_words_of_options"
 
 
 def call(work: Coroutine[Any, Any, T]) -> T:
@@ -64,28 +58,3 @@ def opened(store_url: str | None, **options: Any) -> "Iterator[Records]":
         yield records
     finally:
         call(records.__aexit__(None, None, None))
-
-
-def in_words_of_options(callback: Callable[..., T]) -> Callable[..., T]:
-    """A command whose refused settings are named as its options. A second call changes nothing."""
-    if hasattr(callback, _WORDED):
-        return callback
-
-    @wraps(callback)
-    def worded(*args: Any, **options: Any) -> T:
-        try:
-            return callback(*args, **options)
-        except Worded as error:
-            said = error.worded(option_name)
-            raise (click.UsageError(said) if error.usage else SettingError(said)) from error
-
-    setattr(worded, _WORDED, True)
-    return worded
-
-
-def option_name(field: str) -> str:
-    """The option of the current command that gives a field of settings: `--run` gives `run_id`."""
-    for parameter in click.get_current_context().command.params:
-        if parameter.name == field and isinstance(parameter, click.Option):
-            return max(parameter.opts, key=len)
-    return "--" + field.replace("_", "-")

@@ -10,10 +10,9 @@ from importlib import import_module
 import click
 from click.shell_completion import CompletionItem
 
-from jury_cli.calls import in_words_of_options
 from jury_cli.completion import VARIABLE, command_names, complete_files
 from jury_cli.exits import Exit, code_of
-from jury_cli.option_groups import HelpContext
+from jury_cli.option_groups import CommandContext
 from jury_cli.signals import raising
 from jury_cli.streams import lines_as_configured, note, outlive_readers
 from jury_events.errors import JuryError, SettingError, error_text
@@ -65,7 +64,7 @@ COMMANDS = {
 }
 """A command's module is imported when it is called, so that help is quick."""
 
-_PLACES = {
+_COMMAND_PLACES = {
     "import": "import_:command",
     "resume": "run:resume",
     "cancel": "runs:cancel",
@@ -106,7 +105,7 @@ class _Interrupted(Exception):
 class Commands(click.Group):
     """Subcommands by name, loaded when they are called."""
 
-    context_class = HelpContext
+    context_class = CommandContext
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order of `COMMANDS`."""
@@ -116,7 +115,7 @@ class Commands(click.Group):
         """The command of that name."""
         if cmd_name not in COMMANDS:
             return None
-        module, name = _PLACES.get(cmd_name, f"{cmd_name}:command").split(":")
+        module, name = _COMMAND_PLACES.get(cmd_name, f"{cmd_name}:command").split(":")
         command: click.Command = getattr(import_module(f"jury_cli.{module}"), name)
         _prepare(command)
         return command
@@ -152,15 +151,13 @@ class Commands(click.Group):
 
 
 def _prepare(command: click.Command) -> None:
-    """Give a command, or each command of a group, pages of help, refused settings as its options, and completion."""
-    command.context_class = HelpContext
+    """Give a command, or each command of a group, its context, and completion of files."""
+    command.context_class = CommandContext
     if VARIABLE in os.environ:
         complete_files(command)
     if isinstance(command, click.Group):
         for one in command.commands.values():
             _prepare(one)
-    elif command.callback is not None:
-        command.callback = in_words_of_options(command.callback)
 
 
 jury = click.version_option(package_name="jury-judge", prog_name="jury")(

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
+from jury_events.errors import SettingError, Worded
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 Options = tuple[Callable[[Any], Any], ...]
@@ -133,10 +135,25 @@ class _HelpPage(click.HelpFormatter):
         return super().getvalue().replace(_WHOLE, "-")
 
 
-class HelpContext(click.Context):
-    """The context of a command whose help is a page of this form."""
+class CommandContext(click.Context):
+    """The context of a command: its help is a page of this form, and refused settings are named as its options."""
 
     formatter_class = _HelpPage
+
+    def invoke(self, callback: Any, /, *args: Any, **options: Any) -> Any:
+        """Call the command."""
+        try:
+            return super().invoke(callback, *args, **options)
+        except Worded as error:
+            said = error.worded(self._option_name)
+            raise (click.UsageError(said, self) if error.usage else SettingError(said)) from error
+
+    def _option_name(self, field: str) -> str:
+        """The option that gives a field of settings: `--run` gives `run_id`."""
+        for parameter in self.command.params:
+            if parameter.name == field and isinstance(parameter, click.Option):
+                return max(parameter.opts, key=len)
+        return "--" + field.replace("_", "-")
 
 
 def _named(name: str) -> str:

@@ -28,7 +28,17 @@ if TYPE_CHECKING:
     M = TypeVar("M", bound=SettingsModel)
 
 
-_TABLE: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("options.json").read_bytes())
+_OWN: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("options.json").read_bytes())
+"""By model, then by field; "" has the models that it extends, which come before it."""
+
+_TABLE: dict[str, dict[str, Any]] = {}
+"""The same with the fields of the models that are extended, of which the first counts."""
+
+for _model, _rows in _OWN.items():
+    _TABLE[_model] = {}
+    for _base in _rows[""]:
+        _TABLE[_model] = {**_TABLE[_model], **_TABLE[_base], **_TABLE[_model]}
+    _TABLE[_model] |= {field: row for field, row in _rows.items() if field}
 
 option = partial(click.option, cls=ListedOption)
 """`click.option` with a `group` of help, and whether it is `rare`."""
@@ -52,17 +62,9 @@ def asked(given: dict[str, Any]) -> dict[str, Any]:
 
 def fields(model: str, *names: str, of_its_own: bool = False) -> Options:
     """The options that give the fields of a settings model: those named, else all, or all that are of no other."""
-    rows = _TABLE[model] if of_its_own else _rows(model)
+    rows = (_OWN if of_its_own else _TABLE)[model]
     # A model may hide a field of those that it extends.
     return tuple([_option(name, rows[name]) for name in names or rows if name and rows[name]])
-
-
-def _rows(model: str) -> dict[str, Any]:
-    """By field: those of the models that it extends, of which the first counts, then its own ones."""
-    rows: dict[str, Any] = {}
-    for base in _TABLE[model][""]:
-        rows = {**rows, **_rows(base), **rows}
-    return rows | _TABLE[model]
 
 
 def _option(name: str, row: dict[str, Any]) -> Callable[[Any], Any]:

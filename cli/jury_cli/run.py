@@ -14,7 +14,6 @@ from jury_cli.exits import Exit
 from jury_cli.observation_options import LOG_LINES, LOOPBACK, METRICS, TOKEN, MetricsServer
 from jury_cli.option_groups import Options, grouped, options
 from jury_cli.options import (
-    artifact_hosts,
     asked,
     close_with_command,
     fields,
@@ -120,7 +119,7 @@ def command(
     settings = RunSettings.of(**asked(given))
     loaded = panel_of_run(settings)
     settings.check(loaded.panel.scale)
-    cases = cases_of(settings, paths, artifact_hosts(), stdin=standard_input(paths), scale=loaded.panel.scale)
+    cases = cases_of(settings, paths, stdin=standard_input(paths), scale=loaded.panel.scale)
     close_with_command(cases)
     planned = RunPlan(cases, settings, loaded=loaded)
     if detach:
@@ -202,7 +201,7 @@ def _list(planned: "RunPlan", *, keys: bool, says_how: bool = False) -> int:
         says_how: note how they are judged, and print the run's id.
     """
     from jury_cli.event_loops import event_loop, note_line, until_interrupted
-    from jury_judge.runs.listing import list_run
+    from jury_judge.runs.listed_run import list_run
     from jury_judge.runs.plan import remarks
     from jury_judge.runs.session import judging_session
 

@@ -15,7 +15,7 @@ RUN_ID = "[A-Za-z0-9._-]{1,100}"
 DEBATE_ID = "[A-Za-z0-9._~-]{1,220}"
 """Ids of runs and debates, as regular expressions: safe in a URL's path and in a file's name.
 
-A new id must be `reachable` too; old logs may have others.
+A new id must be reachable by a URL too (`jury_events.value.reachable`); old logs may have others.
 """
 
 DEBATE_PREFIX = "debate/"
@@ -55,11 +55,6 @@ def is_run_id(text: str) -> bool:
 def is_debate_id(text: str) -> bool:
     """Whether a debate in a log may have that id."""
     return re.fullmatch(DEBATE_ID, text) is not None
-
-
-def reachable(name: str) -> bool:
-    """Whether an id can be addressed in a URL: clients remove the segments `.` and `..` (RFC 3986, 5.2.4)."""
-    return name not in {".", ".."}
 
 
 def debate_stream(debate_id: str) -> str:

@@ -16,7 +16,7 @@ from pydantic import (
     StringConstraints,
 )
 
-from jury_events.ids import DEBATE_ID, RUN_ID, reachable
+from jury_events.ids import DEBATE_ID, RUN_ID
 from jury_events.text import CONTROL
 
 MAX_TEXT = 32 * 1024 * 1024
@@ -113,14 +113,15 @@ DebateId = Annotated[str, StringConstraints(pattern=f"^{DEBATE_ID}$")]
 """Safe in a URL path and in a file name."""
 
 
-def _reachable(name: str) -> str:
-    if not reachable(name):
-        raise ValueError("'.' and '..' cannot be addressed in a URL; use another id")
+def reachable(name: str) -> str:
+    """An id that can be addressed in a URL: clients remove the segments `.` and `..` (RFC 3986, 5.2.4)."""
+    if name in {".", ".."}:
+        raise ValueError(f"{name!r} cannot be an id: it is a step in a path, and leads to no page; use another")
     return name
 
 
-NewRunId = Annotated[RunId, AfterValidator(_reachable)]
-NewDebateId = Annotated[DebateId, AfterValidator(_reachable)]
+NewRunId = Annotated[RunId, AfterValidator(reachable)]
+NewDebateId = Annotated[DebateId, AfterValidator(reachable)]
 """Ids of new runs and debates; old logs may have others."""
 
 Points = Annotated[float, Field(ge=0, le=100)]

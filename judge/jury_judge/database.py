@@ -6,7 +6,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from jury_judge.blocking import BlockingWork
-from jury_judge.store_access.stores import WRITER_WAIT, lend_writer
+from jury_judge.store_access.stores import WRITER_WAIT, open_writer
 from jury_store.event_store import EventStore
 
 T = TypeVar("T")
@@ -80,7 +80,7 @@ class Database(BlockingWork):
         await self._blocking(self._write, "db", _each(debate_ids, partial(release, by=by), changed))
 
     def _write(self, run: str, writing: Callable[[EventStore], T]) -> T:
-        with closing(lend_writer(self.store_url, run=run, wait=WRITER_WAIT)) as store:
+        with closing(open_writer(self.store_url, run=run, wait=WRITER_WAIT)) as store:
             return writing(store)
 
 

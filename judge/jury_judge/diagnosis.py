@@ -19,7 +19,7 @@ from jury_events.text import pluralize, visible_line
 from jury_judge.blocking import BlockingWork
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.authoring import Dialects, shown, write_dialects
-from jury_judge.panels.files import LoadedPanel, key_lines, panel_warnings, recipient_lines, same_model_warnings
+from jury_judge.panels.files import LoadedPanel, panel_remarks, recipient_lines
 from jury_judge.settings.store import load_settings
 from jury_providers.catalogue import known_window
 from jury_providers.dialects import profile_of
@@ -199,9 +199,10 @@ def panel_findings(loaded: LoadedPanel, title: str, *, keys: bool) -> Iterator[D
     environ = os.environ if keys else None
     for line in recipient_lines(loaded, environ):
         yield DiagnosisFinding("note", line)
-    for line in key_lines(loaded, environ or {}):
+    remarks = panel_remarks(loaded, environ or {}, datetime.now(UTC).date())
+    for line in remarks.notes:
         yield DiagnosisFinding("note", line)
-    for warning in (*panel_warnings(loaded, datetime.now(UTC).date()), *same_model_warnings(loaded)):
+    for warning in remarks.warnings:
         yield DiagnosisFinding("warning", warning)
 
 
@@ -210,7 +211,7 @@ def _stale_dialects(loaded: LoadedPanel, today: date) -> Iterator[DiagnosisFindi
         endpoint = endpoint_of(name, loaded.endpoints)
         profile = profile_of(endpoint.dialect, name, endpoint.base_url) if endpoint.protocol == "openai" else None
         if profile is not None and today - profile.day > _STALE:
-            said = f"what is known of its calls is of {profile.day}; --probe finds out whether it still holds"
+            said = f"what is known of its calls is of {profile.day}; jury doctor --probe finds out whether it holds"
             yield DiagnosisFinding("warning", f"provider {name}: {said}")
 
 

@@ -201,7 +201,9 @@ def completed(name: str, endpoint: Endpoint) -> Endpoint:
 
 def endpoint_of(name: str, endpoints: Endpoints) -> Endpoint:
     """The endpoint of a provider: as a panel file says, else that of a known provider, else an empty one."""
-    return endpoints.get(name) or bundled_endpoint(name) or Endpoint()
+    if name in endpoints:
+        return endpoints[name]
+    return _USUAL if name in BUILT_IN else bundled_endpoint(name) or _USUAL
 
 
 class ProviderConnection(NamedTuple):
@@ -267,6 +269,12 @@ PROTOCOL_DEFAULTS: Mapping[str, ProtocolDefaults] = {
     ),
     "systemone": ProtocolDefaults(("TYPESAFE_API_KEY",), "TYPESAFE_BASE_URL", "api.typesafe.ai"),
 }
+
+
+BUILT_IN = frozenset({"simulated", *PROTOCOL_DEFAULTS})
+"""Providers that are known without the table of the others, and without what is installed."""
+
+_USUAL = Endpoint()
 
 
 def key_variables(protocol: ApiProtocol, endpoint: Endpoint) -> tuple[str, ...]:

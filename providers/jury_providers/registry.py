@@ -17,6 +17,7 @@ from jury_providers.catalogue import ignored_settings, known_window, refused_set
 from jury_providers.clouds import CLOUDS, missing_for_cloud
 from jury_providers.dialects import profiles
 from jury_providers.endpoints import (
+    BUILT_IN,
     PROTOCOL_DEFAULTS,
     ApiProtocol,
     Endpoint,
@@ -119,7 +120,7 @@ def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Map
     missing_keys: dict[str, str] = {}
     for place, model, settings, window in _places(panel):
         name = model.partition("/")[0]
-        if name not in known_providers(endpoints):
+        if name not in BUILT_IN and name not in known_providers(endpoints):
             raise UnknownProvider(
                 f"{place}: model {model!r} needs the provider {name!r}; the providers: "
                 f"{', '.join(known_providers(endpoints))}; one of your own is written under providers in the panel "

@@ -6,6 +6,7 @@ A resent event is accepted if type, schema, fields and texts are equal; times an
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import Connection
@@ -102,6 +103,7 @@ class LogLookup(Protocol):
         ...
 
 
+@dataclass
 class AppendPlan:
     """Admits requests one by one; then `events` (without positions), `parts` and `heads` are the rows to write.
 
@@ -109,20 +111,19 @@ class AppendPlan:
     unique keys detect other repeats; then the group is planned again with `lookup`.
     """
 
-    def __init__(self, heads: Mapping[str, Head], lookup: LogLookup | None = None) -> None:
-        self._before = heads
-        self._lookup = lookup
-        self.heads: dict[str, Head] = {}
-        self.events: list[StoredEvent] = []
-        self.parts: list[PartRow] = []
-        self._admitted: dict[tuple[str, str], StoredEvent] = {}
-        self._new_parts: dict[tuple[str, Digest], bytes] = {}
+    before: Mapping[str, Head]
+    lookup: LogLookup | None = None
+    heads: dict[str, Head] = field(default_factory=dict)
+    events: list[StoredEvent] = field(default_factory=list)
+    parts: list[PartRow] = field(default_factory=list)
+    _admitted: dict[tuple[str, str], StoredEvent] = field(default_factory=dict)
+    _new_parts: dict[tuple[str, Digest], bytes] = field(default_factory=dict)
 
     def admit(self, request: Append) -> Appended:
         """The result of `request`, whose rows are in the plan then; raises `AppendRefused`."""
         _check(request)
         stream, epoch = request.stream, request.epoch
-        head = self.heads.get(stream) or self._before.get(stream, NEW_STREAM)
+        head = self.heads.get(stream) or self.before.get(stream, NEW_STREAM)
         if epoch is not None and epoch < head.epoch:
             # The same text for every fenced debate, so that it is reported once.
             raise Fenced(
@@ -130,10 +131,10 @@ class AppendPlan:
                 "process writes nothing more. Stored events are not lost: let the other process finish, or end it, and "
                 "run the same command again"
             )
-        fresh = self._fresh(request) if self._lookup is not None else list(request.events)
+        fresh = self._fresh(request) if self.lookup is not None else list(request.events)
         stale = request.expected_version is not None and request.expected_version != head.version
         if stale and fresh:
-            if self._lookup is None:
+            if self.lookup is None:
                 raise NeedsLookup
             raise WrongVersion(
                 f"{stream} is at version {head.version}, not {request.expected_version}, so event "
@@ -145,7 +146,7 @@ class AppendPlan:
 
     def _fresh(self, request: Append) -> list[NewEvent]:
         """The events that are not stored; raises `EventConflict` for an id that is stored with another content."""
-        stream, lookup = request.stream, self._lookup
+        stream, lookup = request.stream, self.lookup
         debate_id = stream_debate(stream)
         sent = {part.digest: part.content for event in request.events for part in event.parts}
         fresh: dict[str, NewEvent] = {}
@@ -197,7 +198,7 @@ class AppendPlan:
             rows.append(StoredEvent(0, stream, version, event_id, kind, schema, recorded_at, body, previous))
             parts += brought
         self.events += rows
-        if self._lookup is not None:
+        if self.lookup is not None:
             self._admitted.update({(stream, row.event_id): row for row in rows})
         epoch = head.epoch if request.epoch is None else request.epoch
         if fresh or (epoch != head.epoch and version):
@@ -207,7 +208,7 @@ class AppendPlan:
         debate_id = stream_debate(stream) if parts else ""
         for digest, salt, content in parts:
             key = (debate_id, digest)
-            if key in self._new_parts or (self._lookup is not None and self._lookup.has_part(*key)):
+            if key in self._new_parts or (self.lookup is not None and self.lookup.has_part(*key)):
                 continue
             self._new_parts[key] = content
             self.parts.append(PartRow(debate_id, digest, salt, content))

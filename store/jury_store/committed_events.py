@@ -10,6 +10,7 @@ ends; where they are not in memory, they are read from the events of the debate.
 
 from collections import deque
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, or_, select
@@ -173,12 +174,12 @@ class OpenDebate(NamedTuple):
     sheet: BallotSheet
 
 
+@dataclass
 class OpenDebates:
     """Debates by id, valid while the lists are at the position that they were kept for."""
 
-    def __init__(self) -> None:
-        self._debates: dict[str, OpenDebate] = {}
-        self._position: int | None = None
+    _debates: dict[str, OpenDebate] = field(default_factory=dict)
+    _position: int | None = None
 
     def take(self, position: int, debates: Iterable[str]) -> dict[str, OpenDebate]:
         """Those of these debates that are kept, for a change: none is kept here until `keep`.

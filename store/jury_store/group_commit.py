@@ -10,6 +10,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
 from jury_events.ids import debate_stream, stream_debate
@@ -42,6 +43,7 @@ class WaitingCommit(NamedTuple):
     atomic: bool = False
 
 
+@dataclass
 class CommitQueue:
     """Submissions in their order, and the moment at which they leave.
 
@@ -55,19 +57,18 @@ class CommitQueue:
     Several requests of one submission wait as long as the most impatient of them whose stream is known. An atomic one
     leaves alone.
 
-    Args:
+    Attributes:
         max_group: the most requests that leave together (a larger submission leaves alone).
+        bytes: of all submissions that wait.
+        leaves_at: the moment at which the next group leaves; long past where enough wait. Nothing waits: never.
     """
 
-    def __init__(self, max_group: int) -> None:
-        self._max_group = max_group
-        self._waiting: deque[WaitingCommit] = deque()
-        self._requests = 0
-        self._stored: OrderedDict[str, float] = OrderedDict()
-        self.bytes = 0
-        """Of all submissions that wait."""
-        self.leaves_at = math.inf
-        """The moment at which the next group leaves; long past where enough wait. Nothing waits: never."""
+    max_group: int
+    bytes: int = 0
+    leaves_at: float = math.inf
+    _waiting: deque[WaitingCommit] = field(default_factory=deque)
+    _requests: int = 0
+    _stored: OrderedDict[str, float] = field(default_factory=OrderedDict)
 
     def put(self, one: WaitingCommit, now: float) -> None:
         """Add a submission; `now` in seconds, as everywhere here."""
@@ -90,7 +91,7 @@ class CommitQueue:
         count = 0
         while self._waiting:
             one = self._waiting[0]
-            if group and (one.atomic or group[0].atomic or count + len(one.requests) > self._max_group):
+            if group and (one.atomic or group[0].atomic or count + len(one.requests) > self.max_group):
                 break
             group.append(self._waiting.popleft())
             count += len(one.requests)

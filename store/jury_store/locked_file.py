@@ -7,6 +7,7 @@ import fcntl
 import os
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 _MOST = 64 * 1024
@@ -16,13 +17,13 @@ _PAUSE = 0.01
 """Seconds between tries: a reader has the lock for a moment."""
 
 
+@dataclass
 class LockedFile:
     """Locked from `take` to `release`."""
 
-    def __init__(self, path: Path, descriptor: int) -> None:
-        self._path = path
-        self._descriptor: int | None = descriptor
-        self._longest = 0
+    _path: Path
+    _descriptor: int | None
+    _longest: int = 0
 
     @classmethod
     def take(cls, path: Path, content: bytes) -> "LockedFile | None":

@@ -24,6 +24,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -286,9 +287,9 @@ def holder_fields(*, since: str, detached: bool) -> dict[str, Any]:
     return {"process": f"{os.getpid()} on {socket.gethostname()}", "since": since, "detached": detached}
 
 
+@dataclass
 class _FileRegistry(RunRegistry):
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    _folder: Path
 
     def holders(self, run_ids: Collection[str]) -> dict[str, RunHolder]:
         found = {}

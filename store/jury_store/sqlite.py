@@ -17,6 +17,7 @@ import stat
 import time
 from collections.abc import MutableMapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -130,11 +131,11 @@ class LockHolder(NamedTuple):
     since: str
 
 
+@dataclass
 class SqliteLock:
     """Locked from `acquire` to `release`."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor: int | None = descriptor
+    _descriptor: int | None
 
     @classmethod
     def acquire(cls, database: Path, *, run: str, wait: float) -> "SqliteLock":

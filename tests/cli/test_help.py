@@ -8,7 +8,7 @@ import sys
 import click
 import pytest
 
-from jury_cli import COMMANDS, HelpContext
+from jury_cli import COMMANDS, CommandContext
 from jury_cli.main import jury as jury_commands
 from jury_debate import PRESETS
 
@@ -141,7 +141,7 @@ def test_help_breaks_no_name_at_a_hyphen_and_says_bounds_in_words(capsys, monkey
 )
 def test_the_bounds_of_a_number_are_in_words(kind, says, capsys):
     command = click.Command("c", params=[click.Option(["--number"], type=kind, help="Of x<=3 things.")])
-    command.context_class = HelpContext
+    command.context_class = CommandContext
 
     command.main(["--help"], standalone_mode=False)
 

@@ -131,7 +131,7 @@ def test_values_contain_nothing_mutable() -> None:
     }
 
     # `metadata` is a dict, which is never written to after the case is made.
-    assert {"Case.metadata", "DebateOpened.metadata", "RunEndpoint.said"} == set(mutable)
+    assert {"Case.metadata", "CaseLabelled.metadata", "DebateOpened.metadata", "RunEndpoint.said"} == set(mutable)
 
 
 def test_the_overall_score_is_the_decimal_sum() -> None:
@@ -183,7 +183,7 @@ def test_an_id_that_cannot_be_addressed_is_read_from_logs_and_refused_for_new_de
     name: str, log: Any, new: Any
 ) -> None:
     assert name == TypeAdapter(log).validate_python(name)
-    with pytest.raises(ValidationError, match="cannot be addressed in a URL"):
+    with pytest.raises(ValidationError, match="cannot be an id: it is a step in a path"):
         TypeAdapter(new).validate_python(name)
 
 

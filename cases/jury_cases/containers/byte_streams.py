@@ -68,11 +68,13 @@ def peekable(source: Readable) -> io.BufferedReader:
     return io.BufferedReader(_Unowned(source), _BUFFER)
 
 
-def skip_blank(stream: io.BufferedReader) -> int:
-    """Skip blank lines; returns the number of skipped line breaks.
+def skip_blank(stream: io.BufferedReader, mark: bytes) -> int:
+    """Skip the byte order mark and blank lines; returns the number of skipped line breaks.
 
     White space at the start of the first other line is kept, so that columns count from the line's start.
     """
+    if stream.peek().startswith(mark):
+        stream.read(len(mark))
     breaks = 0
     while head := stream.peek():
         blank = head[: len(head) - len(head.lstrip())]
@@ -83,14 +85,6 @@ def skip_blank(stream: io.BufferedReader) -> int:
         if len(blank) < len(head):
             break
     return breaks
-
-
-def skip_mark(stream: BinaryIO, mark: bytes, head: bytes) -> bytes:
-    """Skip the byte order mark of `stream`; returns `head`, the result of `peek`, without it."""
-    if not head.startswith(mark):
-        return head
-    stream.read(len(mark))
-    return head[len(mark) :]
 
 
 GZIP = b"\x1f\x8b"

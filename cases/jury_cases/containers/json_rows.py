@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
-from jury_cases.containers.byte_streams import Readable, peekable, skip_blank, skip_mark
+from jury_cases.containers.byte_streams import Readable, peekable, skip_blank
 from jury_cases.containers.row import LINE_ENDS, FileRow, RowSource, refuse, row_data, with_line_ends
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.reading import is_message
@@ -241,8 +241,7 @@ def read_rows(
     for magic, meaning in _MAGIC.items():
         if head.startswith(magic):
             raise CaseFileError(f"{name}: this is {meaning}")
-    skip_mark(stream, BOM, head)
-    line = 1 + skip_blank(stream)
+    line = 1 + skip_blank(stream, BOM)
     start = stream.peek().lstrip()[:1]
     if not start:
         raise CaseFileError(f"{name}: the file is empty; it must contain at least one JSON object")

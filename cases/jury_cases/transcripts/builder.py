@@ -137,13 +137,8 @@ _NAMED = 60
 
 _SPOKEN = (Reasoning, Refusal, ToolCall)
 
-_THINK = re.compile(r"\s*<(think|thinking)>(.*?)</\1>\s*", re.DOTALL)
+THOUGHT = re.compile(r"\s*<(think|thinking)>(.*?)</\1>\s*", re.DOTALL)
 """Reasoning at the head of an answer, as DeepSeek-R1 and Qwen write it; one that is not closed is part of the text."""
-
-
-def begins_with_thought(text: str) -> bool:
-    """Whether an answer has the agent's reasoning at its head."""
-    return _THINK.match(text) is not None
 
 
 class TranscriptBuilder:
@@ -225,7 +220,7 @@ class TranscriptBuilder:
         Where a source names the call of a result by other means than an id, give both a `call_id` of your own.
         A `<think>` at the head of an assistant's text becomes an item of reasoning, unless it is the item before.
         """
-        if make is Message and fields.get("kind") == "assistant" and (thought := _THINK.match(fields["text"])):
+        if make is Message and fields.get("kind") == "assistant" and (thought := THOUGHT.match(fields["text"])):
             text, rest = thought[2].strip(), fields["text"][thought.end() :]
             last = self._items[-1].item if self._items else None
             if text and not (isinstance(last, Reasoning) and last.text.strip() == text):

@@ -7,6 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 
 from jury_debate.calibrated import judged_by
 from jury_debate.resolved_panel import ResolvedPanel
@@ -26,7 +27,7 @@ from jury_judge.runs.session import judge_run
 from jury_judge.settings.drift import AnchorSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
-from jury_judge.store_access.stores import WRITER_WAIT, Say, writer_or_created
+from jury_judge.store_access.stores import WRITER_WAIT, Say, open_or_create, open_writer
 from jury_replay.drift_checks import DriftRecord, intact_drift, judged
 from jury_store.appends import first_refusal
 from jury_store.debate_rows import DebateRow
@@ -108,7 +109,8 @@ class RecordedBaseline(ABC):
     def append(self, version: int, event: DriftEvent) -> DriftFacts:
         """Record an event after the one of that version; the facts with it."""
         encoded = encode(event, recorded_at=time.time_ns() // 1000)
-        with closing(writer_or_created(self._url, run=self._drift_id, wait=WRITER_WAIT)) as store:
+        opened = partial(open_writer, run=self._drift_id, wait=WRITER_WAIT)
+        with closing(open_or_create(self._url, opened)) as store:
             refusal = first_refusal(store.append([Append(drift_stream(self._drift_id), (encoded,), version)]))
         if refusal is not None:
             raise refusal

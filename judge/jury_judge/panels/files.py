@@ -336,22 +336,23 @@ def recipient_lines(loaded: LoadedPanel, environ: Mapping[str, str] | None) -> t
     return tuple(dict.fromkeys(lines))
 
 
-def key_lines(loaded: LoadedPanel, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Which keys go where (`key_destinations`)."""
-    lines: list[str] = []
+class PanelRemarks(NamedTuple):
+    """What is to be said of a panel before it judges, each line once.
+
+    `notes`: which keys go where. `warnings`: which models end, which settings change nothing, which seats are alike.
+    """
+
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def panel_remarks(loaded: LoadedPanel, environ: Mapping[str, str], on: date) -> PanelRemarks:
+    """The remarks, on this day. Of simulated jurors there are none: nothing leaves this machine."""
+    if loaded.is_simulated:
+        return PanelRemarks()
+    notes, warnings = list[str](), retirement_warnings(loaded.models, on)
     for panel in loaded.panels:
-        lines += key_destinations(panel, loaded.endpoints, environ)
-    return tuple(dict.fromkeys(lines))
-
-
-def panel_warnings(loaded: LoadedPanel, on: date) -> tuple[str, ...]:
-    """Which models end, seen on this day, and which settings change nothing."""
-    lines = [*retirement_warnings(loaded.models, on)]
-    for panel in loaded.panels:
-        lines += setting_warnings(panel, loaded.endpoints)
-    return tuple(dict.fromkeys(lines))
-
-
-def same_model_warnings(loaded: LoadedPanel) -> tuple[str, ...]:
-    """Which seats are all one model, and which final judge is the model of a seat too."""
-    return tuple(dict.fromkeys(filter(None, map(same_model_warning, loaded.panels))))
+        notes += key_destinations(panel, loaded.endpoints, environ)
+        warnings += setting_warnings(panel, loaded.endpoints)
+    alike = filter(None, map(same_model_warning, loaded.panels))
+    return PanelRemarks(tuple(dict.fromkeys(notes)), tuple(dict.fromkeys([*warnings, *alike])))

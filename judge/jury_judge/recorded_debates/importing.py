@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from jury_events.drift_facts import DriftFacts
 from jury_events.errors import JuryError
 from jury_events.ids import portable_streams
-from jury_judge.store_access.stores import Say, writer_or_created
+from jury_judge.store_access.stores import Say, open_or_create, open_writer
 from jury_replay.cassettes.importing import import_cassette
 from jury_replay.cassettes.lines import signer_of, trusted_lengths
 from jury_replay.cassettes.provenance import trust_fault, verifying_key
@@ -125,7 +126,7 @@ def import_cassettes(
             cassette = importing.read_stream(path) if is_stream_cassette(path) else importing.read(path)
             if cassette is None:
                 continue
-            store = store or writer_or_created(url, run="import", wait=wait)
+            store = store or open_or_create(url, partial(open_writer, run="import", wait=wait))
             if isinstance(cassette, StreamCassette):
                 importing.take_stream(store, path, cassette)
             else:

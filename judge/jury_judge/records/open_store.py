@@ -11,7 +11,7 @@ from jury_events.errors import SettingError
 from jury_events.text import visible_line
 from jury_judge.blocking import BlockingWork
 from jury_judge.errors import JuryClosed
-from jury_judge.store_access.stores import WRITER_WAIT, lend_writer, open_or_create
+from jury_judge.store_access.stores import WRITER_WAIT, open_or_create, open_writer
 from jury_store.errors import StoreClosed
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
@@ -116,7 +116,7 @@ class OpenStore(BlockingWork):
         """
 
         def write() -> T:
-            with closing(lend_writer(self.store_url, run=run, wait=WRITER_WAIT)) as store:
+            with closing(open_writer(self.store_url, run=run, wait=WRITER_WAIT)) as store:
                 return writing(store, *args, **kwargs)
 
         return await self._blocking(write)

@@ -4,8 +4,9 @@ By the windows of their models, and by the family of the judged agent, whose sea
 """
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from jury_debate.artifacts import tool_definitions
@@ -328,12 +329,11 @@ class CaseFit:
                 long.append(f"{seat.too_long:,} for {seat.name} ({seat.window:,} tokens: {_named(seat)})")
             if seat.not_whole:
                 parted.append(_read(seat))
-        of_cases = f"of {pluralize(self.cases, 'case')}"
         if long:
             what = "longer than the window of a model, whose calls would fail (context_too_long)"
-            yield f"{warning}{what}, {of_cases}: {', '.join(long)}{more}"
+            yield f"{warning}{what}, of {pluralize(self.cases, 'case')}: {', '.join(long)}{more}"
         if parted:
-            yield f"not read whole, {of_cases}: {', '.join(parted)}{more}"
+            yield f"not read whole, of {pluralize(self.cases, 'case')}: {', '.join(parted)}{more}"
 
     def data(self) -> dict[str, Any]:
         """The counts as JSON data."""
@@ -414,17 +414,13 @@ def seats_left_out(panel: Panel, case: Case) -> tuple[str, ...]:
     return seats
 
 
+@dataclass
 class OwnFamilies:
-    """How many cases of a run are judged by seats of the agent's own family.
+    """How many cases of a run with this panel are judged by seats of the agent's own family."""
 
-    Args:
-        panel: of the run.
-    """
-
-    def __init__(self, panel: Panel) -> None:
-        self._panel = panel
-        self._cases: Counter[tuple[str, str]] = Counter()
-        self._first: dict[tuple[str, str], list[str]] = defaultdict(list)
+    panel: Panel
+    _cases: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _first: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     def add(self, case: Case) -> None:
         """Count a case.
@@ -434,16 +430,17 @@ class OwnFamilies:
         """
         if AGENT_MODEL not in case.metadata:
             return
-        seats_left_out(self._panel, case)
-        for place in own_family(self._panel, case):
+        seats_left_out(self.panel, case)
+        for place in own_family(self.panel, case):
             key = _place_named(place), _agent(case)
             self._cases[key] += 1
-            if len(self._first[key]) < _NAMED:
-                self._first[key].append(case.case_id)
+            first = self._first.setdefault(key, [])
+            if len(first) < _NAMED:
+                first.append(case.case_id)
 
     def lines(self) -> Iterator[str]:
         """A line a seat and agent."""
-        what = "is not seated there" if self._panel.own_family == "leave-out" else "judges tend to favour their own"
+        what = "is not seated there" if self.panel.own_family == "leave-out" else "judges tend to favour their own"
         for (seat, agent), count in self._cases.items():
             first = ", ".join(visible_line(one, 60) for one in self._first[seat, agent])
             yield (

@@ -6,6 +6,7 @@ What is read ahead of its turn is kept until it is taken.
 import asyncio
 import weakref
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from tempfile import SpooledTemporaryFile
 from typing import Any, NamedTuple, TypeVar
@@ -14,8 +15,9 @@ from jury_cases.case_outlines import Skip, batches, outline_of
 from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.debate_events import DebateOpened
-from jury_events.ids import debate_stream
+from jury_events.ids import debate_stream, review_stream
 from jury_events.parts import Digest, PartRef, whole
+from jury_events.review_facts import review_facts
 from jury_judge.runs.case_stages import OpenStage, open_stages
 from jury_judge.runs.run import RunInput
 from jury_replay.recorded_case import recorded_case
@@ -66,27 +68,26 @@ class CasesOnce:
         weakref.finalize(self, self._kept.close)
         self._rest = self._read()
 
-    def ahead(self, skip: Skip, stopping: asyncio.Event | None = None) -> Iterator[ReadCase]:
-        """The cases from the first on; all that were read so far are given again to the next reader.
+    def read(self, skip: Skip, stopping: asyncio.Event | None = None, *, last: bool = False) -> Iterator[ReadCase]:
+        """The cases from the first on, those that were read before too.
 
         Args:
             skip: takes the ids of the next cases, and returns those of which the id is enough.
             stopping: once set, nothing behind a URI is read.
+            last: nothing is kept for another reader any more.
         """
-        yield from self._again(skip)
+        for batch in batches(self._read_back()):
+            skipped = skip([one.case_id for one in batch])
+            for one in batch:
+                yield one._replace(content=None) if one.case_id in skipped else one
+        if last:
+            self._kept.close()
         self._skip, self._stopping = skip, stopping
         for one in self._rest:
-            if self._judged:
+            if self._judged and not last:
                 self._kept.seek(0, 2)
                 self._kept.write(b"\n".join((one.case_id.encode(), one.content or b"", b"")))
             yield one
-
-    def taken(self, skip: Skip, stopping: asyncio.Event | None = None) -> Iterator[ReadCase]:
-        """The same for the last reader: nothing is kept any more. Raises as `ahead`."""
-        yield from self._again(skip)
-        self._kept.close()
-        self._skip, self._stopping = skip, stopping
-        yield from self._rest
 
     def kept(self) -> Iterator[Case]:
         """The cases that were read ahead and not taken yet."""
@@ -119,12 +120,6 @@ class CasesOnce:
             return True
         debates = [debate_stream(one) for one in self._run.debate_ids(case)]
         return len(self._store.heads(debates)) < len(debates)
-
-    def _again(self, skip: Skip) -> Iterator[ReadCase]:
-        for batch in batches(self._read_back()):
-            skipped = skip([one.case_id for one in batch])
-            for one in batch:
-                yield one._replace(content=None) if one.case_id in skipped else one
 
     def _read_back(self) -> Iterator[ReadCase]:
         place = 0
@@ -179,42 +174,42 @@ class RecordedDebate(NamedTuple):
         return self.over or (self.further is not None and self.further.place is not None and self.further.place.audit)
 
 
+@dataclass
 class RecordedDebates:
     """The recorded debates of the cases that were looked up last. Debates are named by the first one of their case.
 
-    Args:
+    Attributes:
         store: open for reading; None where it has no debate of the run.
         brief: of cases that are over no `row` is looked up.
         read: see `Read`.
     """
 
-    def __init__(self, run: RunInput, store: EventStore | None, *, brief: bool = False, read: Read = read_once) -> None:
-        self._run = run
-        self._store = store
-        self._brief = brief
-        self._read = read
-        self.found: dict[str, RecordedDebate] = {}
+    run: RunInput
+    store: EventStore | None
+    brief: bool = False
+    read: Read = read_once
+    found: dict[str, RecordedDebate] = field(default_factory=dict)
 
     def load(self, case_ids: Sequence[str]) -> frozenset[str]:
         """Look up the debates of these cases, and return those cases whose debates are all over.
 
         What was looked up before is forgotten.
         """
-        if self._store is None:
+        if self.store is None:
             return frozenset()
-        store, ladder = self._store, self._run.ladder
-        debates = {case_id: self._run.debate_ids(case_id) for case_id in case_ids}
+        store, ladder = self.store, self.run.ladder
+        debates = {case_id: self.run.debate_ids(case_id) for case_id in case_ids}
         every = [one for of_case in debates.values() for one in of_case]
-        if self._brief:
+        if self.brief:
             ended = self._looked_up(store.ended_positions, every)
             self.found = {one: RecordedDebate(position, ended=True, row=None) for one, position in ended.items()}
         else:
             self._add_rows(every)
         if ladder is not None and (over := [one for one in every if one in self.found and self.found[one].ended]):
-            for one, stage in self._read(partial(open_stages, store, over, ladder, self._run.successors)).items():
+            for one, stage in self.read(partial(open_stages, store, over, ladder, self.run.successors)).items():
                 self.found[one] = self.found[one]._replace(further=stage)
         judged = frozenset(case_id for case_id, of_case in debates.items() if all(map(self._is_over, of_case)))
-        if self._brief:
+        if self.brief:
             self._add_rows([one for case_id, of_case in debates.items() if case_id not in judged for one in of_case])
         return judged
 
@@ -222,29 +217,34 @@ class RecordedDebates:
         return first in self.found and self.found[first].over
 
     def _add_rows(self, firsts: Collection[str]) -> None:
-        assert self._store is not None, "there is a store where debates are looked up"
-        rows = self._looked_up(self._store.cases_of, firsts) if firsts else {}
+        assert self.store is not None, "there is a store where debates are looked up"
+        rows = self._looked_up(self.store.cases_of, firsts) if firsts else {}
         for one, row in rows.items():
             further = self.found[one].further if one in self.found else None
             self.found[one] = RecordedDebate(row.position, row.has_ended, row, further)
 
     def _looked_up(self, look: Callable[[Collection[str]], Mapping[str, _T]], firsts: Collection[str]) -> dict[str, _T]:
-        counting = {self._run.counts(one): one for one in firsts}
-        found = self._read(partial(look, list(counting)))
+        counting = {self.run.counts(one): one for one in firsts}
+        found = self.read(partial(look, list(counting)))
         return {counting[debate]: value for debate, value in found.items()}
 
 
 def recorded_cases(store: EventStore, debate_ids: Sequence[str]) -> dict[str, Case]:
-    """The cases that debates were opened with, by debate id in this order; of one with erased texts there is none."""
+    """The cases that debates were opened with, with their newest labels, by debate id in this order.
+
+    Of one with erased texts there is none.
+    """
     openings = store.first_events([debate_stream(one) for one in debate_ids]) if debate_ids else {}
     opened = {one.debate_id: one for one in map(decode, openings.values()) if isinstance(one, DebateOpened)}
     wanted = {debate: [ref.digest for ref in _texts(one)] for debate, one in opened.items()}
     parts = store.named_parts(wanted) if wanted else {}
+    reviews = store.read_streams(list(map(review_stream, opened))) if opened else {}
     found = {}
     for debate in filter(opened.__contains__, debate_ids):
         there = {part.digest: part.content for part in whole(parts.get(debate, {}).values())}
         if all(digest in there for digest in wanted[debate]):
-            found[debate] = recorded_case(opened[debate], partial(_text, there))
+            said = review_facts(reviews.get(review_stream(debate), ()))
+            found[debate] = recorded_case(said.with_label(opened[debate]), partial(_text, there))
     return found
 
 

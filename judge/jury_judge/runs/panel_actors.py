@@ -24,7 +24,7 @@ from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
 from jury_actors.store_retry import STORE_PATIENCE
 from jury_events.text import duration, pluralize, visible_line
 from jury_judge.errors import JuryClosed
-from jury_judge.panels.files import LoadedPanel, key_lines, panel_warnings, recipient_lines, same_model_warnings
+from jury_judge.panels.files import LoadedPanel, panel_remarks, recipient_lines
 from jury_judge.settings.jury import Budget, RuntimeSettings
 from jury_judge.store_access.stores import Say, open_writer
 from jury_providers.registry import check_models
@@ -213,9 +213,10 @@ class PanelActors(RuntimePool):
             check_models(one, loaded.endpoints)
         budget.check_priced(loaded.models, prices, today)
         said = observation.say or _log_once  # what nobody is there to hear is logged once
-        for line in (*loaded.outside, *key_lines(loaded, os.environ)):
+        remarks = panel_remarks(loaded, os.environ, today)
+        for line in (*loaded.outside, *remarks.notes):
             said(line)
-        for warning in panel_warnings(loaded, today):
+        for warning in remarks.warnings:
             said(warning if observation.say is None else f"warning: {warning}")
         self.config = RuntimeConfig(
             tuple(loaded.panels),
@@ -333,7 +334,7 @@ def in_process_for(left: int | None, read: int, cpus: int | None = None) -> tupl
 def announced_actors(
     loaded: LoadedPanel, store_url: str, say: Say, *, runtime: RuntimeSettings, **options: Any
 ) -> PanelActors:
-    """The actors; notes who receives the cases, and warnings about the panel's models.
+    """The actors; says who receives the cases, and who signed the calibration.
 
     Args:
         runtime: where debates run. On a cluster calls are made on its machines, whose environment has the base URLs.
@@ -344,10 +345,7 @@ def announced_actors(
             say(line)
     if loaded.signed_by is not None:
         say(f"the calibration is signed by {loaded.signed_by}")
-    actors = PanelActors(loaded, store_url, runtime=runtime, **options)
-    for warning in same_model_warnings(loaded):
-        say(f"warning: {warning}")
-    return actors
+    return PanelActors(loaded, store_url, runtime=runtime, **options)
 
 
 def start_ray(address: str | None, *, open_cluster: bool) -> bool:

@@ -68,6 +68,7 @@ class RunPlan:
         generated: the run's id where the settings name none; None generates one.
 
     Attributes:
+        store_url: the store: that of the settings, of the environment, or the default.
         again: which of its cases are judged again; None: none.
         reopens: how many cancellations of the run were known when it was asked for; None: when it is prepared.
     """
@@ -87,6 +88,7 @@ class RunPlan:
         self.cases = cases
         self.settings = settings
         self.environ = os.environ if environ is None else environ
+        self.store_url = load_settings(self.environ, store_url=settings.store_url).store_url
         self.loaded = loaded or panel_of_run(settings, self.environ)
         source: CaseSource = cases
         if settings.strict:  # no case has a part that no juror would be shown
@@ -129,11 +131,6 @@ class RunPlan:
             return self.reopens
         # A pass over batches is made by a timer: it ends those of a cancelled run, and takes nothing back.
         return 0 if self.is_new or self.settings.once else cancellations_at(self.store_url, self.run.run_id)
-
-    @property
-    def store_url(self) -> str:
-        """The store: that of the settings, of the environment, or the default."""
-        return load_settings(self.environ, store_url=self.settings.store_url).store_url
 
     def over(self, run: RunInput, settings: RunSettings | None = None) -> "RunPlan":
         """Another run over the same files: other cases of them, another panel, other settings."""
@@ -241,7 +238,6 @@ _OF_FILES = (
 def cases_of(
     settings: RunSettings,
     paths: Sequence[str],
-    hosts: frozenset[str] = frozenset(),
     *,
     stdin: BinaryIO | None = None,
     scale: VerdictScale | None = None,
@@ -251,13 +247,13 @@ def cases_of(
 
     Args:
         paths: files, folders and globs, `-` for standard input; or `run:ID` alone.
-        hosts: where `http(s):` records may come from.
         stdin: for `-`.
         scale: of the panel that judges: labels are read in its words.
         environ: where settings are read; None is `os.environ`.
     """
+    found = load_settings(os.environ if environ is None else environ, store_url=settings.store_url)
     if not any(path.startswith(RUN) for path in paths):
-        return settings.files(paths, hosts, stdin=stdin, scale=scale)
+        return settings.files(paths, found.artifact_hosts, stdin=stdin, scale=scale)
     run_id = paths[0].removeprefix(RUN)
     if len(paths) > 1 or not is_run_id(run_id):
         raise SettingsRefused(
@@ -270,8 +266,7 @@ def cases_of(
         raise SettingsRefused(
             f"{{{given}}} says how files are read; the cases of a run are in the store as they were read"
         )
-    surroundings = os.environ if environ is None else environ
-    store = open_store(load_settings(surroundings, store_url=settings.store_url).store_url, write=False)
+    store = open_store(found.store_url, write=False)
     return ListedCases(store, run_id, settings.selection(scale=scale))
 
 

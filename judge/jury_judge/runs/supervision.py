@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, closing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -95,12 +95,11 @@ class RunStatus(NamedTuple):
     figures: ProcessFigures | None
 
 
-class StatusFile:
-    """The file of this process, until `release`."""
+class StatusFile(NamedTuple):
+    """The file of this process, until `release`; `fields` say who it is."""
 
-    def __init__(self, locked: LockedFile, fields: dict[str, Any]) -> None:
-        self._locked = locked
-        self._fields = fields
+    locked: LockedFile
+    fields: dict[str, Any]
 
     @classmethod
     def take(cls, store_url: str, run_id: str, *, began: int, detached: bool) -> Self | None:
@@ -122,11 +121,11 @@ class StatusFile:
         Raises:
             OSError: it cannot be written.
         """
-        self._locked.write(json.dumps({**self._fields, **asdict(figures)}).encode())
+        self.locked.write(json.dumps({**self.fields, **asdict(figures)}).encode())
 
     def release(self) -> None:
         """Delete the file."""
-        self._locked.release()
+        self.locked.release()
 
 
 def read_status(store_url: str, run_id: str) -> RunStatus | None:
@@ -178,13 +177,14 @@ _ANSWERS_WITHIN = 5.0
 """Seconds that the actors have to say what they do."""
 
 
+@dataclass
 class RunSupervision:
     """One session of a run, as others see it.
 
     `cancelled_by` is set once a person cancelled the run. What counts is its stream; a request beside it is taken where
     who asks cannot write to the store, and is recorded here.
 
-    Args:
+    Attributes:
         detached: this process belongs to no terminal.
         reopens: how many cancellations the person knew who asked for this session: from these the run is reopened.
         listed: the run has a stream already. Then no request is beside it on PostgreSQL, where any process may write,
@@ -193,25 +193,15 @@ class RunSupervision:
         say: takes a line for the user when the run is cancelled.
     """
 
-    def __init__(
-        self,
-        store_url: str,
-        run_id: str,
-        *,
-        detached: bool = False,
-        reopens: int = 0,
-        listed: bool = False,
-        every: float = _EVERY,
-        say: Say = say_nothing,
-    ) -> None:
-        self._url = store_url
-        self._run_id = run_id
-        self._detached = detached
-        self._reopens = reopens
-        self._in_stream = listed and parse_store_url(store_url).get_backend_name() != "sqlite"
-        self._every = every
-        self._say = say
-        self.cancelled_by: str | None = None
+    store_url: str
+    run_id: str
+    _: KW_ONLY
+    detached: bool = False
+    reopens: int = 0
+    listed: bool = False
+    every: float = _EVERY
+    say: Say = say_nothing
+    cancelled_by: str | None = None
 
     @asynccontextmanager
     async def around(self, runtime: Runtime, store: EventStore, stopping: asyncio.Event) -> AsyncIterator[None]:
@@ -220,11 +210,11 @@ class RunSupervision:
         Args:
             stopping: set once the run is cancelled: no new debate begins.
         """
-        take = partial(StatusFile.take, began=Effects().clock(), detached=self._detached)
-        taking = asyncio.create_task(asyncio.to_thread(take, self._url, self._run_id))
+        take = partial(StatusFile.take, began=Effects().clock(), detached=self.detached)
+        taking = asyncio.create_task(asyncio.to_thread(take, self.store_url, self.run_id))
         try:
             file = await asyncio.shield(taking)
-            log, registry = RunLog(store, self._run_id), open_registry(self._url)
+            log, registry = RunLog(store, self.run_id), open_registry(self.store_url)
             with suppress(*_AWAY):
                 await self._hear(log, runtime, stopping, registry)
             task = asyncio.create_task(self._look_and_say(log, runtime, stopping, registry, file))
@@ -233,8 +223,8 @@ class RunSupervision:
                 await _ended(task)
                 if self.cancelled_by is not None:
                     # The thread of a last look may still read into the other.
-                    await RunLog(store, self._run_id).cancel(runtime.clerk, self.cancelled_by)
-                    left = await asyncio.to_thread(unfinished_debates, store, self._run_id)
+                    await RunLog(store, self.run_id).cancel(runtime.clerk, self.cancelled_by)
+                    left = await asyncio.to_thread(unfinished_debates, store, self.run_id)
                     await cancel_recorded(runtime.clerk, left, self.cancelled_by)
             finally:
                 await _ended(task)
@@ -249,32 +239,32 @@ class RunSupervision:
         self, log: RunLog, runtime: Runtime, stopping: asyncio.Event, registry: RunRegistry, file: StatusFile | None
     ) -> None:
         while True:
-            await asyncio.sleep(self._every)
+            await asyncio.sleep(self.every)
             with suppress(*_AWAY):
                 await self._hear(log, runtime, stopping, registry)
                 if file is not None:
                     async with asyncio.timeout(_ANSWERS_WITHIN):
-                        load = await runtime.coordinators.load(self._run_id)
+                        load = await runtime.coordinators.load(self.run_id)
                     file.write(ProcessFigures.of(load, Effects().clock()))
 
     async def _hear(self, log: RunLog, runtime: Runtime, stopping: asyncio.Event, registry: RunRegistry) -> None:
         if self.cancelled_by is None:
             facts = await asyncio.to_thread(log.look)
             by = None if facts is None else facts.cancelled_by
-            if facts is not None and by is not None and facts.requests <= self._reopens:
+            if facts is not None and by is not None and facts.requests <= self.reopens:
                 # The person knew of that.
                 await log.reopen(runtime.clerk, who := requester())
-                self._say(f"run {self._run_id} was cancelled by {by}; {who} goes on with it")
+                self.say(f"run {self.run_id} was cancelled by {by}; {who} goes on with it")
                 by = None
-            if by is None and not self._in_stream:
-                by = await asyncio.to_thread(registry.cancelled_by, self._run_id)
+            if by is None and (not self.listed or parse_store_url(self.store_url).get_backend_name() == "sqlite"):
+                by = await asyncio.to_thread(registry.cancelled_by, self.run_id)
             if by is None:
                 return
             self.cancelled_by = by
             stopping.set()
-            self._say(f"run {self._run_id} is cancelled by {by}; answers to calls in flight are recorded")
+            self.say(f"run {self.run_id} is cancelled by {by}; answers to calls in flight are recorded")
         # At every look: a debate may have been submitted meanwhile.
-        await runtime.coordinators.cancel(self._run_id, self.cancelled_by)
+        await runtime.coordinators.cancel(self.run_id, self.cancelled_by)
         await log.cancel(runtime.clerk, self.cancelled_by)
 
 

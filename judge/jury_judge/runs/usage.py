@@ -19,14 +19,15 @@ _SHARE = 0.1
 """Of the time at most is spent on the sums of a large run."""
 
 
+@dataclass
 class PacedTotals:
     """Reads totals again and again."""
 
-    def __init__(self, store: EventStore, wanted: DebateFilter) -> None:
-        self._store = store
-        self._wanted = wanted
-        self._found: Totals | None = None
-        self._at = self._took = 0.0
+    _store: EventStore
+    _wanted: DebateFilter
+    _found: Totals | None = None
+    _at: float = 0.0
+    _took: float = 0.0
 
     def read(self) -> Totals:
         """The totals now."""

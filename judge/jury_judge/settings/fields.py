@@ -8,8 +8,9 @@ from pydantic import AfterValidator, BeforeValidator
 
 from jury_events.conditions import Condition, parse_conditions
 from jury_events.errors import BadCondition
-from jury_events.ids import is_debate_id, is_run_id, reachable
+from jury_events.ids import is_debate_id, is_run_id
 from jury_events.text import visible_line
+from jury_events.value import reachable
 from jury_judge.settings.store import STORE_URL
 from jury_judge.settings_model import Option, SettingsModel
 
@@ -34,20 +35,14 @@ def checked_run_id(value: str) -> str:
     if not is_run_id(value):
         shown = visible_line(repr(value), 120)
         raise ValueError(f"{shown} cannot name a run; use 1 to 100 letters, digits, dots, hyphens, underscores")
-    return _reachable(value)
+    return reachable(value)
 
 
 def checked_debate_id(value: str) -> str:
     """The id of a debate that may not be there yet."""
     if not is_debate_id(value):
         raise ValueError(f"{visible_line(repr(value), 120)} cannot be the id of a debate")
-    return _reachable(value)
-
-
-def _reachable(value: str) -> str:
-    if not reachable(value):
-        raise ValueError(f"{value!r} cannot be an id: it is a step in a path, and leads to no page; use another")
-    return value
+    return reachable(value)
 
 
 def parted(written: Any) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from jury_store.errors import StoreLocked, StoreMissing
 from jury_store.event_store import EventStore
@@ -28,28 +28,43 @@ _OPEN: dict[tuple[int, Path], EventStore] = {}
 _USERS: Counter[tuple[int, Path]] = Counter()
 
 
+Say = Callable[[str], None]
+
 WRITER_WAIT = 20.0
 """Seconds to wait for another process that writes to a SQLite store."""
 
 
-def lend_writer(url: str, *, run: str, wait: float) -> EventStore:
-    """The store at `url`, open for writing; it is closed when its last user closes it."""
+def open_writer(url: str, *, run: str, wait: float, say: Say | None = None) -> EventStore:
+    """The store at `url` for writing, shared by the writers of this process: its last user closes it.
+
+    Args:
+        run: named in the store's lock.
+        wait: seconds to wait for another process that writes to it.
+        say: takes a remark while it is waited for.
+    """
     parsed = parse_store_url(url)
     if parsed.get_backend_name() != "sqlite":
         return open_store(url, write=True, run=run, wait=wait)
     key = os.getpid(), database_path(parsed)
-    until = time.monotonic() + wait
+    until, waits = time.monotonic() + wait, False
     while True:
         try:
             with _LOCK:
                 if key not in _OPEN:
                     _OPEN[key] = open_store(url, write=True, run=run, wait=0.0)
                 return cast("EventStore", _Writer(key))
-        except StoreLocked:
+        except StoreLocked as error:
             # Between tries the others of this process can open and close their writers.
             if time.monotonic() >= until:
                 raise
+            if say is not None and not waits:
+                say(_waiting(error, wait))
+            waits = True
             time.sleep(_POLL_SECONDS)
+
+
+def _waiting(error: StoreLocked, wait: float) -> str:
+    return f"waiting up to {wait:g} s: {error}"
 
 
 class _Writer:
@@ -76,44 +91,24 @@ class _Writer:
                 self._store.close()
 
 
-T = TypeVar("T")
-
-Say = Callable[[str], None]
-
 _CREATING = threading.Lock()
 """A store is locked while it is created: another thread that opens it at that moment would get an error."""
 
 
-def open_or_create(url: str) -> EventStore:
-    """The store at `url`, open for reading, created where there is none."""
-    return _created(url, partial(open_store, url, write=False))
+_for_reading = partial(open_store, write=False)
 
 
-def writer_or_created(url: str, *, run: str, wait: float) -> EventStore:
-    """The store at `url` for writing, created where there is none; arguments and errors as of `open_writer`."""
-    return _created(url, partial(lend_writer, url, run=run, wait=wait))
-
-
-def _created(url: str, opened: Callable[[], EventStore]) -> EventStore:
+def open_or_create(url: str, opened: Callable[[str], EventStore] = _for_reading) -> EventStore:
+    """The store at `url`, created where there is none; `opened` opens it: for reading, or as `open_writer` does."""
     with _CREATING:
         try:
-            return opened()
+            return opened(url)
         except StoreMissing:
             # A tenth of the start of a command, which seldom creates a store.
             from jury_migrations.upgrading import upgrade
 
             upgrade(url)
-            return opened()
-
-
-def open_writer(url: str, *, run: str, wait: float, say: Say) -> EventStore:
-    """The store at `url` for writing, shared by the writers of this process.
-
-    Args:
-        run: named in the store's lock.
-        wait: seconds to wait for another process that writes to it.
-    """
-    return _waiting(partial(lend_writer, url, run=run), wait, say)
+            return opened(url)
 
 
 def lock_run(url: str, run_id: str, *, wait: float, say: Say, detached: bool = False) -> RunLock | None:
@@ -121,22 +116,18 @@ def lock_run(url: str, run_id: str, *, wait: float, say: Say, detached: bool = F
 
     `detached`: this process belongs to no terminal.
     """
-    return _waiting(partial(RunLock.acquire, url, run_id, detached=detached), wait, say)
+    try:
+        return RunLock.acquire(url, run_id, wait=0, detached=detached)
+    except StoreLocked as error:
+        if not wait:
+            raise
+        say(_waiting(error, wait))
+        return RunLock.acquire(url, run_id, wait=wait, detached=detached)
 
 
 def shown_url(store_url: str) -> str:
     """The URL of a store as it may be shown: without a password."""
     return redacted_url(parse_store_url(store_url))
-
-
-def _waiting(take: Callable[..., T], wait: float, say: Say) -> T:
-    try:
-        return take(wait=0)
-    except StoreLocked as error:
-        if not wait:
-            raise
-        say(f"waiting up to {wait:g} s: {error}")
-        return take(wait=wait)
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from hashlib import blake2b
 from importlib.resources import files
@@ -37,7 +38,7 @@ _WHOLE = 160
 
 _AROUND = 45
 
-_PLACES = re.compile(
+_DESTINATIONS = re.compile(
     r"[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,64}|\b[A-Z]{2}\d{2}[A-Z0-9]{10,30}\b|https?://[^\s'\"<>)]{4,200}"
 )
 """Where something can be sent."""
@@ -111,7 +112,7 @@ def _followed(items: tuple[Item, ...]) -> list[FoundSignal]:
     """An act that goes where a tool's result says, and nobody else."""
     planted: dict[str, int] = {}
     for item in items:
-        for place in _PLACES.findall(item.text) if item.kind == "result" else ():
+        for place in _DESTINATIONS.findall(item.text) if item.kind == "result" else ():
             planted.setdefault(place, item.number)
     known = "\n".join(item.text for item in items if item.kind in {"request", "given"})
     return [
@@ -157,16 +158,16 @@ class ReaderOutput(NamedTuple):
     answer: dict[str, Any]
 
 
+@dataclass
 class SimulatedReader:
     """Reads requests; the latest cases are kept.
 
-    Args:
+    Attributes:
         fixed: cases are not read: each seat always gives the same valid answer, so that the engine alone is measured.
     """
 
-    def __init__(self, *, fixed: bool = False) -> None:
-        self._fixed = fixed
-        self._cases: OrderedDict[bytes, tuple[Record, tuple[tuple[FoundSignal, ...], ...]]] = OrderedDict()
+    fixed: bool = False
+    _cases: OrderedDict[bytes, tuple[Record, tuple[tuple[FoundSignal, ...], ...]]] = field(default_factory=OrderedDict)
 
     def read(self, request: ModelRequest) -> ReaderOutput:
         return self.respond(self.read_prompt(request), request)
@@ -177,7 +178,7 @@ class SimulatedReader:
 
     def scores(self, prompt: Prompt, request: ModelRequest) -> tuple[float, ...]:
         """The scores, 0-100, by which a decision model answers: of the whole record, and of each scenario if asked."""
-        if self._fixed:
+        if self.fixed:
             return (_fixed_score(request),) * len(request.questions)
         juror = _Juror(prompt, *self._case(prompt), request)
         asked = len(request.questions) - 1
@@ -190,7 +191,7 @@ class SimulatedReader:
 
         A `fault` may say what the answer is like; `points` stand in for those of its reading.
         """
-        if self._fixed:
+        if self.fixed:
             answer = _fixed_answer(prompt.form, _fixed_score(request))
             return ReaderOutput((), {"ballot": prompt.ballot, **answer})
         if fault not in _WITHOUT_TOOLS and (tools := _wanted_tools(prompt, request)):

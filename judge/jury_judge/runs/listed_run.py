@@ -89,7 +89,7 @@ def _new_jobs(run: RunInput, store: EventStore, facts: RunFacts | None) -> list[
 
 def _jobs(run: RunInput, cases: CasesOnce, resolved: ResolvedPanel) -> Iterator[Job]:
     context, place = RunContext(run.run_id, resolved, pictures=run.pictures), first_place(run.ladder)
-    for found in cases.taken(no_case):
+    for found in cases.read(no_case, last=True):
         assert found.content is not None, "the case was read"
         for debate in run.debate_ids(found.case_id):
             yield Job(debate, found.content, context, run.submission_id, stage=place)
