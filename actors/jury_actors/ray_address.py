@@ -133,7 +133,7 @@ def _is_answered(connection: socket.socket, call: bytes) -> bool:
 _MOST_BYTES = 1 << 16
 AUTH_VARIABLE = "RAY_AUTH_TOKEN"
 AUTH_FILE_VARIABLE = "RAY_AUTH_TOKEN_PATH"
-_PLACES = f"{AUTH_VARIABLE}, the file that {AUTH_FILE_VARIABLE} names, or ~/.ray/auth_token"
+_TOKEN_PLACES = f"{AUTH_VARIABLE}, the file that {AUTH_FILE_VARIABLE} names, or ~/.ray/auth_token"
 
 
 def token_for(address: str, *, open_cluster: bool = False) -> str | None:
@@ -152,11 +152,13 @@ def token_for(address: str, *, open_cluster: bool = False) -> str | None:
         )
     token = _token(address)
     if not token:
-        raise ClusterRefused(f"the Ray cluster at {address} asks for a token, and none is set: put it into {_PLACES}")
+        raise ClusterRefused(
+            f"the Ray cluster at {address} asks for a token, and none is set: put it into {_TOKEN_PLACES}"
+        )
     if not answers(address, token):
         raise ClusterRefused(
             f"the Ray cluster at {address} does not accept the token that is set here; "
-            f"put the one that it was started with into {_PLACES}"
+            f"put the one that it was started with into {_TOKEN_PLACES}"
         )
     return token
 

@@ -7,7 +7,7 @@ from jury_cli.exits import Exit
 from jury_cli.streams import note
 from jury_cli.terminal import print_json
 from jury_events.text import dollars, duration, pluralize, visible_line
-from jury_judge.runs.estimate import Range, ReadingEstimate
+from jury_judge.runs.cost_estimate import Range, ReadingEstimate
 from jury_judge.runs.estimated_run import SECONDS_A_CALL, EstimatedRun, StageEstimate, estimate_run
 from jury_judge.runs.plan import RunPlan
 

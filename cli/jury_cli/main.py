@@ -64,7 +64,7 @@ COMMANDS = {
 }
 """A command's module is imported when it is called, so that help is quick."""
 
-_PLACES = {
+_COMMAND_PLACES = {
     "import": "import_:command",
     "resume": "run:resume",
     "cancel": "runs:cancel",
@@ -115,7 +115,7 @@ class Commands(click.Group):
         """The command of that name."""
         if cmd_name not in COMMANDS:
             return None
-        module, name = _PLACES.get(cmd_name, f"{cmd_name}:command").split(":")
+        module, name = _COMMAND_PLACES.get(cmd_name, f"{cmd_name}:command").split(":")
         command: click.Command = getattr(import_module(f"jury_cli.{module}"), name)
         _prepare(command)
         return command

@@ -197,7 +197,15 @@ async def _review_one(item: "QueueItem", place: str, review: TerminalReview) -> 
     if review.blind:
         render_case(history.events, history.texts, page_console())
     else:
-        render_debate(history.events, history.exchanges, history.texts, page_console(), full=True, local=history.local)
+        render_debate(
+            history.events,
+            history.exchanges,
+            history.texts,
+            page_console(),
+            full=True,
+            local=history.local,
+            reviews=history.reviews,
+        )
         _show_evidence(history)
     if reviewed is not None:
         which = "it" if reviewed == item.row.debate_id else f"{reviewed}, a debate of the same case,"
@@ -244,7 +252,7 @@ def _show_evidence(history: "DebateHistory") -> None:
 
     if asks_for_evidence(history.opened):
         print()
-        print_page(evidence_page(history.events, history.texts))
+        print_page(evidence_page(history.events, history.texts, history.reviews))
 
 
 def _decisive_item(history: "DebateHistory") -> int | None:

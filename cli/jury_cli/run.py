@@ -201,7 +201,7 @@ def _list(planned: "RunPlan", *, keys: bool, says_how: bool = False) -> int:
         says_how: note how they are judged, and print the run's id.
     """
     from jury_cli.event_loops import event_loop, note_line, until_interrupted
-    from jury_judge.runs.listing import list_run
+    from jury_judge.runs.listed_run import list_run
     from jury_judge.runs.plan import remarks
     from jury_judge.runs.session import judging_session
 

@@ -115,7 +115,9 @@ def _show_debate(history: "DebateHistory", *, full: bool, as_json: bool) -> None
         print_json(result_of(history).data())
         return
     if not full:
-        print_page(summary_page(history.events, history.exchanges, history.texts, local=history.local))
+        print_page(
+            summary_page(history.events, history.exchanges, history.texts, local=history.local, reviews=history.reviews)
+        )
         _show_reviews(history)
         return
     render_debate(
@@ -125,6 +127,7 @@ def _show_debate(history: "DebateHistory", *, full: bool, as_json: bool) -> None
         page_console(),
         full=True,
         local=history.local,
+        reviews=history.reviews,
         uncached=_uncached(history),
     )
     _show_reviews(history)
@@ -157,7 +160,7 @@ def _show_evidence(history: "DebateHistory", *, as_json: bool) -> None:
 
     print_report(
         lambda: evidence_data(history.events, history.texts),
-        lambda: evidence_page(history.events, history.texts),
+        lambda: evidence_page(history.events, history.texts, history.reviews),
         as_json=as_json,
     )
 

@@ -239,6 +239,7 @@ from jury_events.regular_files import KernelFile as KernelFile
 from jury_events.regular_files import open_regular as open_regular
 from jury_events.regular_files import read_regular as read_regular
 from jury_events.regular_files import read_text as read_text
+from jury_events.review_events import CaseLabelled as CaseLabelled
 from jury_events.review_events import HumanReviewed as HumanReviewed
 from jury_events.review_events import ReviewAssigned as ReviewAssigned
 from jury_events.review_events import ReviewSample as ReviewSample

@@ -284,6 +284,12 @@ SCALE_LABEL = "scale_label"
 LABEL_METADATA = (DECISIVE_MESSAGE, DECISIVE_AGENT, OUTCOME_CORRECT, SCALE_LABEL)
 """The metadata that are label data."""
 
+
+def of_label(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata that are label data."""
+    return {name: metadata[name] for name in LABEL_METADATA if name in metadata}
+
+
 _LABEL_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}", re.ASCII)
 
 

@@ -6,6 +6,7 @@ into the next one, and writes out every new field, so that an upcast body is com
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -75,7 +76,7 @@ from jury_events.local_events import (
     ScoresExported,
 )
 from jury_events.parts import Part
-from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewWithdrawn
+from jury_events.review_events import CaseLabelled, HumanReviewed, ReviewAssigned, ReviewWithdrawn
 from jury_events.run_events import (
     BudgetChanged,
     CancelRequested,
@@ -124,7 +125,7 @@ DebateEvent = (
     | DebateReplaced
 )
 LocalEvent = DebateImported | DebateQuarantined | DebateReleased | ScoresExportBegun | ScoresExported
-ReviewEvent = HumanReviewed | ReviewAssigned | ReviewWithdrawn
+ReviewEvent = HumanReviewed | ReviewAssigned | ReviewWithdrawn | CaseLabelled
 BatchEvent = (
     BatchPrepared
     | BatchItemsListed
@@ -167,10 +168,14 @@ for _kinds, _prefix in (
         _name = _kind.model_fields["type"].default
         SCHEMAS[_name], STREAMS[_name] = _kind.schema_version, _prefix
 
+_BY_ROLE: defaultdict[EventRole, set[str]] = defaultdict(set)
+for _kind in DebateEvent.__args__:
+    _BY_ROLE[_kind.role].add(_kind.model_fields["type"].default)
+
 
 def types_of(*roles: EventRole) -> frozenset[str]:
     """The types of events of `debate/` that have one of these roles."""
-    return frozenset(kind.model_fields["type"].default for kind in DebateEvent.__args__ if kind.role in roles)
+    return frozenset().union(*map(_BY_ROLE.__getitem__, roles))
 
 
 INPUTS = types_of("input", "stop", "addendum")

@@ -167,6 +167,11 @@ class DebateHistory:
         return opened
 
     @property
+    def labelled(self) -> DebateOpened:
+        """The opening event with the newest label of the case; raises as `opened` and `reviews` do."""
+        return self.reviews.with_label(self.opened) if self.stored_reviews else self.opened
+
+    @property
     def finished(self) -> bool:
         """Whether the debate completed, failed or was cancelled."""
         return any(event.type in _ENDINGS for event in self.stored_events)

@@ -26,7 +26,8 @@ class CallOutcome(StrEnum):
     CONNECTION = "connection"
     """Refused, dropped, broken headers. Tried again."""
     MALFORMED_RESPONSE = "malformed_response"
-    """200 with HTML, broken JSON, an empty body, a stream without its end. Tried again."""
+    """200 with HTML, broken JSON, an empty body, a stream without its end; a server that refuses what its model wrote.
+    Tried again."""
     AUTHENTICATION = "authentication"
     """The key or the account is refused. The run stops with exit code 4; the same `--run` goes on."""
     QUOTA = "quota"

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from jury_events.case import LABEL_METADATA, MetadataValue
 from jury_events.debate_events import EventBody
 from jury_events.evidence import ItemNumber
 from jury_events.parts import PartRef
@@ -95,3 +96,26 @@ class ReviewWithdrawn(EventBody):
     by: Label
     reason: PartRef | None = None
     number: EventNumber
+
+
+class CaseLabelled(EventBody):
+    """The case of this debate has another label than before: rows that a later call read say so.
+
+    `metadata` is what the label says beside its verdict, whole: the metadata `decisive_message`, `decisive_agent`,
+    `outcome_correct` and `scale_label`.
+    """
+
+    id_form: ClassVar[str] = "labelled/{0.number}"
+    """One a label."""
+
+    type: Literal["case_labelled"] = "case_labelled"
+    label: Verdict
+    metadata: dict[Label, MetadataValue]
+    by: Label
+    number: EventNumber
+
+    @model_validator(mode="after")
+    def _of_a_label(self) -> Self:
+        if others := self.metadata.keys() - set(LABEL_METADATA):
+            raise ValueError(f"metadata: {min(others)} is no part of a label")
+        return self

@@ -1,13 +1,18 @@
 """The facts in a stream `review/{id}`: which reviews count, and who is asked for one."""
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
+from pydantic import BaseModel
+
+from jury_events.case import LABEL_METADATA
 from jury_events.codec import ReviewEvent, decode_review
 from jury_events.envelope import StoredEvent
-from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewSample, ReviewWithdrawn
+from jury_events.review_events import CaseLabelled, HumanReviewed, ReviewAssigned, ReviewSample, ReviewWithdrawn
 from jury_events.verdict import Verdict
+
+Opening = TypeVar("Opening", bound=BaseModel)
 
 
 class Review(NamedTuple):
@@ -57,10 +62,14 @@ class AssignedReview(NamedTuple):
 
 
 class ReviewFacts(NamedTuple):
-    """The reviews and assignments of a debate that were not withdrawn, in the order of the stream."""
+    """The reviews and assignments of a debate that were not withdrawn, in the order of the stream.
+
+    `labelled` is the newest label of its case; None: it has the one that it was opened with.
+    """
 
     reviews: tuple[Review, ...] = ()
     assignments: tuple[AssignedReview, ...] = ()
+    labelled: CaseLabelled | None = None
 
     @property
     def standing(self) -> tuple[Review, ...]:
@@ -147,17 +156,34 @@ class ReviewFacts(NamedTuple):
                 return self._replace(assignments=(*self.assignments, assignment))
             case ReviewWithdrawn():
                 gone = event.withdraws
-                return ReviewFacts(
-                    tuple(one for one in self.reviews if one.number != gone),
-                    tuple(one for one in self.assignments if one.number != gone),
+                return self._replace(
+                    reviews=tuple(one for one in self.reviews if one.number != gone),
+                    assignments=tuple(one for one in self.assignments if one.number != gone),
                 )
+            case CaseLabelled():
+                return self._replace(labelled=event)
+
+    def with_label(self, opened: Opening) -> Opening:
+        """An opening with the newest label; or what else has the fields `label` and `metadata` of one."""
+        new = self.labelled
+        if new is None:
+            return opened
+        metadata = relabelled(getattr(opened, "metadata"), new.metadata)  # noqa: B009
+        return opened.model_copy(update={"label": new.label, "metadata": metadata})
 
     def arrived(self, after: int, until: int) -> "ReviewFacts":
         """The same, with the events after version `after` up to `until` marked as foreign."""
-        return ReviewFacts(
-            tuple(one._replace(foreign=True) if after < one.number <= until else one for one in self.reviews),
-            tuple(one._replace(foreign=True) if after < one.number <= until else one for one in self.assignments),
+        return self._replace(
+            reviews=tuple(one._replace(foreign=True) if after < one.number <= until else one for one in self.reviews),
+            assignments=tuple(
+                one._replace(foreign=True) if after < one.number <= until else one for one in self.assignments
+            ),
         )
+
+
+def relabelled(metadata: Mapping[str, Any], of_label: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata of a case with those of another label."""
+    return {**{name: value for name, value in metadata.items() if name not in LABEL_METADATA}, **of_label}
 
 
 NO_REVIEWS = ReviewFacts()

@@ -133,8 +133,10 @@ from jury_judge.reviews.random_draws import draw_sample as draw_sample
 from jury_judge.reviews.random_draws import recorded_draw as recorded_draw
 from jury_judge.reviews.review_agreement import review_agreement as review_agreement
 from jury_judge.reviews.review_agreement import review_labels as review_labels
+from jury_judge.reviews.review_changes import NewLabel as NewLabel
 from jury_judge.reviews.review_changes import NewReview as NewReview
 from jury_judge.reviews.review_changes import assignment_change as assignment_change
+from jury_judge.reviews.review_changes import label_change as label_change
 from jury_judge.reviews.review_changes import record_changes as record_changes
 from jury_judge.reviews.review_changes import recorded_assignment as recorded_assignment
 from jury_judge.reviews.review_changes import recorded_review as recorded_review
@@ -157,13 +159,13 @@ from jury_judge.runs.case_preview import CasePreview as CasePreview
 from jury_judge.runs.case_preview import CaseSummary as CaseSummary
 from jury_judge.runs.case_stages import next_stages as next_stages
 from jury_judge.runs.case_stages import open_stages as open_stages
-from jury_judge.runs.estimate import estimate as estimate
+from jury_judge.runs.cost_estimate import estimate as estimate
 from jury_judge.runs.estimated_run import estimate_run as estimate_run
 from jury_judge.runs.execution import RunExecution as RunExecution
 from jury_judge.runs.following import followed as followed
 from jury_judge.runs.forking import prepared_fork as prepared_fork
 from jury_judge.runs.hosted_run import HostedRun as HostedRun
-from jury_judge.runs.listing import list_run as list_run
+from jury_judge.runs.listed_run import list_run as list_run
 from jury_judge.runs.live_run import LiveRun as LiveRun
 from jury_judge.runs.live_run import LiveRunReader as LiveRunReader
 from jury_judge.runs.live_run import LiveRuns as LiveRuns

@@ -211,7 +211,7 @@ def _stale_dialects(loaded: LoadedPanel, today: date) -> Iterator[DiagnosisFindi
         endpoint = endpoint_of(name, loaded.endpoints)
         profile = profile_of(endpoint.dialect, name, endpoint.base_url) if endpoint.protocol == "openai" else None
         if profile is not None and today - profile.day > _STALE:
-            said = f"what is known of its calls is of {profile.day}; --probe finds out whether it still holds"
+            said = f"what is known of its calls is of {profile.day}; jury doctor --probe finds out whether it holds"
             yield DiagnosisFinding("warning", f"provider {name}: {said}")
 
 

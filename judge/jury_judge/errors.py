@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Self
 
-from jury_events.errors import Failure, InputError, SettingError, Worded
+from jury_events.errors import DebateNotFound, Failure, InputError, SettingError, Worded
 from jury_events.text import pluralize, visible_line
 
 
@@ -85,7 +85,11 @@ class NoEvaluation(JudgeError):
     """A juror that was used by itself gave no usable answer; the message says where its calls are recorded."""
 
 
-class BranchTaken(JudgeError):
+class NoneCounted(DebateNotFound, Worded):
+    """Debates are there, and none of them counts for its case."""
+
+
+class BranchTaken(JudgeError, Worded):
     """The id that a branch is to have belongs to another debate, or to a branch with other settings."""
 
     failure = Failure.TAKEN

@@ -13,6 +13,7 @@ from jury_actors.clerk import ClerkInterface
 from jury_actors.juror import ProviderFactory
 from jury_actors.messages import Chunk, Job, RunContext
 from jury_actors.runtime import drive, drive_one
+from jury_actors.store_retry import StoreRetry
 from jury_cases.case_inputs import CaseInput, case_of, case_source, given_case, with_records
 from jury_cases.formats.registry import AskedFormat
 from jury_debate.calibrated import judged_by
@@ -234,7 +235,7 @@ class Jury(Records):
                 await judge(named, self._loaded, None)
             else:
                 named = await judge_stages(named, ladder, store, judge)
-        return await self.result(named)
+        return await self._result(named)
 
     async def _judge(self, job: Job, case: Case, on_event: OnEvent | None) -> None:
         """Judge a case in one debate, unless that was done; `job` is of a new debate, yet without the case."""
@@ -289,7 +290,7 @@ class Jury(Records):
         judged = self._judged(given, named=run_id is not None, reopens=reopens, on_event=on_event)
         async with aclosing(judged):
             async for debate in judged:
-                yield await self.result(debate)
+                yield await self._result(debate)
 
     async def list_cases(
         self,
@@ -311,7 +312,7 @@ class Jury(Records):
             complete: these are all cases of the run, as far as is known.
             log: of the run, where its stream was read before; one call uses it at a time.
         """
-        from jury_judge.runs.listing import list_cases
+        from jury_judge.runs.listed_run import list_cases
 
         check_ids(run_id)
         await self._check_ready()
@@ -429,6 +430,11 @@ class Jury(Records):
                 raise RunUnfinished.of(run.run_id, state.total, problems)
             if state.total is None or results < state.total:
                 raise RunUnfinished.short(run.run_id, state.total, results, supervision.cancelled_by)
+
+    async def _result(self, debate_id: str) -> DebateResult:
+        """The result of a debate that is judged; a store that cannot be read for a moment is read again."""
+        found, _ = await StoreRetry(self._writing.patience).run(partial(self.result, debate_id), reads=True)
+        return found
 
     async def waits_for(self) -> str:
         """The work that running evaluations wait for, as a phrase: calls in flight by model, permits, appends."""

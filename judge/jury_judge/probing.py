@@ -9,7 +9,6 @@ from jury_analysis.run_probes import RunProbes
 from jury_cases.omissions import UnreadableRows
 from jury_debate.resolved_panel import ResolvedPanel
 from jury_events.bundled_scales import scale_of
-from jury_events.errors import SettingError
 from jury_events.ids import is_run_id
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.files import LoadedPanel
@@ -81,7 +80,7 @@ class PlannedProbe:
         absent = absent_twins(self._planned.run.cases, self.asked.probes, seconds=PREFLIGHT_SECONDS)
         lines = absent.lines()
         if absent.probes == self.asked.probes:
-            raise SettingError(f"--probe: {'; '.join(lines)}; name other probes")
+            raise SettingsRefused(f"{{probes}}: {escaped('; '.join(lines))}; name other probes", usage=False)
         return lines
 
     def planned(self, run: RunInput, before: Sequence[RunOutcome] = ()) -> RunPlan:

@@ -43,7 +43,7 @@ def connected(url: str) -> Iterator[Connection]:
     if parsed.get_backend_name() == "sqlite":
         path = database_path(parsed)
         if not path.exists():
-            raise StoreMissing(f"there is no store at {path}", redacted_url(parsed))
+            raise StoreMissing.at(path, redacted_url(parsed))
         engine = sqlite_engine(path, write=False)
     else:
         engine = postgres_engine(parsed)

@@ -24,6 +24,7 @@ FailureKind = Literal[
     "rate_limited",
     "overloaded",
     "timeout",
+    "malformed_response",
     "context_too_long",
     "blocked",
     "authentication",

@@ -120,7 +120,7 @@ class ForkOrigin:
 
     def case(self) -> Case:
         """The case, with its pictures, label, metadata and tags."""
-        return recorded_case(self.opened, self._judged)
+        return recorded_case(self._history.labelled, self._judged)
 
     def _judged(self, ref: PartRef) -> bytes:
         what = {self.opened.case: "its case", self.opened.provenance: "where the items of its case come from"}

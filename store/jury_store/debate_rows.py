@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
-from jury_events.case import MetadataValue
+from jury_events.case import MetadataValue, of_label
 from jury_events.conditions import FINAL_LABEL, Condition, Values, admitted, contains, field_values
 from jury_events.evaluation import EvidenceFacts
 from jury_events.ladder import Aside
@@ -220,7 +221,7 @@ NOTHING_UNRECORDED = Unrecorded()
 class CaseRow(NamedTuple):
     """The case of a debate. `salt` is None when the case's text was erased; the other fields as in `DebateRow`.
 
-    `position` is 0 where it is not known.
+    `position` is 0 where it is not known; `of_label` are those of the metadata that are label data.
     """
 
     case_id: str
@@ -232,12 +233,14 @@ class CaseRow(NamedTuple):
     position: int = 0
     label: str | None = None
     aside: Aside | None = None
+    of_label: Mapping[str, Any] = MappingProxyType({})
 
     @classmethod
     def of(cls, row: Mapping[str, Any], salt: bytes | None) -> "CaseRow":
         """The case of a debate's row, by column name."""
         names = ("imported", "quarantined", "position", "label", "aside")
-        return cls(row["case_id"], row["status"], row["case_part"], salt, *(row[name] for name in names))
+        found = cls(row["case_id"], row["status"], row["case_part"], salt, *(row[name] for name in names))
+        return found._replace(of_label=of_label(row["metadata"]))
 
     @property
     def has_ended(self) -> bool:

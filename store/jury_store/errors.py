@@ -1,5 +1,7 @@
 """Errors of this component."""
 
+from typing import Self
+
 from jury_events.errors import Failure, JuryError
 
 
@@ -70,6 +72,11 @@ class StoreMissing(OpeningFailed):
             f"{place}; name yours with --store or JURY_STORE_URL, or make an empty one with: "
             f"jury db upgrade --store {name}"
         )
+
+    @classmethod
+    def at(cls, path: object, name: str) -> Self:
+        """The error for a SQLite file that does not exist; `name` as of the class."""
+        return cls(f"there is no store at {path}", name)
 
 
 class StoreOutdated(OpeningFailed):

@@ -15,7 +15,7 @@ from jury_events.conditions import Condition
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import Head, NewEvent, StoredEvent
 from jury_events.errors import DebateNotFound
-from jury_events.ids import debate_stream
+from jury_events.ids import debate_stream, review_stream
 from jury_events.parts import Digest, Part
 from jury_store.cached_calls import CachedCalls
 from jury_store.debate_ballots import DebateBallots
@@ -23,6 +23,8 @@ from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRo
 from jury_store.errors import StoreError
 from jury_store.list_order import NEWEST, OLDEST, PageCursor, SortOrder
 from jury_store.seals.seal import Attestation, Seal
+
+_SAID = (debate_stream, review_stream)
 
 
 class Inventory(NamedTuple):
@@ -214,9 +216,12 @@ class EventStore(ABC):
         return history
 
     def event_histories(self, debate_ids: Sequence[str]) -> list[DebateHistory]:
-        """The streams `debate/` alone of these debates: without exchanges, texts and heads, in the order of the ids."""
-        streams = self.read_streams([debate_stream(one) for one in debate_ids])
-        return [DebateHistory.of_events(one, streams.get(debate_stream(one), ())) for one in debate_ids]
+        """The streams `debate/` and `review/` of these debates: without exchanges, texts and heads, in this order."""
+        streams = self.read_streams([name(one) for one in debate_ids for name in _SAID])
+        return [
+            DebateHistory.of_events(one, [event for name in _SAID for event in streams.get(name(one), ())])
+            for one in debate_ids
+        ]
 
     @abstractmethod
     def inventory(self) -> Inventory:

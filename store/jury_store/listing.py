@@ -3,6 +3,7 @@
 All functions work in the transaction of the connection.
 """
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -22,6 +23,7 @@ from sqlalchemy import (
     type_coerce,
 )
 
+from jury_events.case import LABEL_METADATA, of_label
 from jury_events.envelope import StoredEvent
 from jury_events.ids import MOST_REPEATS, repeat_of, stream_debate, streams_of
 from jury_events.parts import Digest
@@ -70,7 +72,7 @@ from jury_store.list_rows import (
     totals_by_run,
     update_rows,
 )
-from jury_store.projection import ListProjection, Row, debate_ids, opened_run, run_news
+from jury_store.projection import CASE_LABELLED, ListProjection, Row, debate_ids, opened_run, run_news
 from jury_store.schema import UNFINISHED, WAITING, metadata
 from jury_store.schema import ballots as ballots_table
 from jury_store.schema import debates as debates_table
@@ -104,7 +106,7 @@ _LEFT = RowTypes.of("debates", "run_id", "position")
 _CASE = (
     RowTypes.of("debates", "debate_id", "case_id", "status", "case_part")
     .joined(RowTypes.of("parts", "salt", outer=True))
-    .joined(RowTypes.of("debates", "imported", "quarantined", "position", "label", "aside"))
+    .joined(RowTypes.of("debates", "imported", "quarantined", "position", "label", "aside", "metadata"))
 )
 _BALLOTS = (
     RowTypes.of("debates", *DEBATE_COLUMNS, "metadata")
@@ -143,7 +145,12 @@ def advance(
 
     projection.advance(events, load_runs)
     _save_debates(connection, dialect, projection.debates, known_debates, waited)
-    _save_fields(connection, dialect, (row for name, row in projection.debates.items() if name not in known_debates))
+    labelled = {stream_debate(one.stream) for one in events if one.type == CASE_LABELLED}
+    again = [projection.debates[name] for name in labelled & known_debates]
+    if again:
+        connection.execute(delete(_fields).where(_fields.c.position.in_([row["position"] for row in again])))
+    new = (row for name, row in projection.debates.items() if name not in known_debates)
+    _save_fields(connection, dialect, (*new, *again))
     _save(connection, dialect, runs_table, projection.runs, known_runs)
     _save_ballots(connection, dialect, projection, set(stored))
     end = events[-1].position
@@ -365,12 +372,19 @@ def cases_of(connection: Connection, dialect: Dialect, wanted: Collection[str]) 
     tail = _tail(connection, dialect, of=wanted)
     rows = connection.exec_driver_sql(dialect.cases_of, (dialect.id_list(wanted),))
     found = {}
-    for debate_id, *fields in _CASE.checked(rows.all()):
+    for debate_id, *fields, more in _CASE.checked(rows.all()):
         found[debate_id] = CaseRow(*fields)
+        if _has_label(more):
+            found[debate_id] = found[debate_id]._replace(of_label=of_label(json.loads(more)))
     salts = _salts(connection, tail.debates)
     for debate_id, row in tail.debates.items():
         found[debate_id] = CaseRow.of(row, salts.get((debate_id, row["case_part"])))
     return found
+
+
+def _has_label(metadata: str) -> bool:
+    """Whether the text of metadata may have label data: most have none, and are not decoded."""
+    return any(name in metadata for name in LABEL_METADATA)
 
 
 def ended_positions(connection: Connection, dialect: Dialect, wanted: Collection[str]) -> dict[str, int]:
@@ -516,7 +530,7 @@ def _goes_on(row: Row) -> bool:
 
 
 def _save_fields(connection: Connection, dialect: Dialect, rows: Iterable[Row]) -> None:
-    """The fields of a debate's case never change: they are inserted once."""
+    """The fields of a debate's case change with its label alone."""
     values = [
         {"position": row["position"], "name": name, "value": value}
         for row in rows

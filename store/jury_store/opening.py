@@ -121,7 +121,7 @@ def _open_sqlite(url: URL, *, write: bool, run: str, wait: float) -> SqlEventSto
     try:
         check_database_file(path, write=False)
     except FileNotFoundError:
-        raise StoreMissing(f"there is no store at {path}", name) from None
+        raise StoreMissing.at(path, name) from None
     except OSError as error:
         raise StoreUnreachable(f"{path} cannot be read: {error.strerror}; check the path and its permissions") from None
     reader = sqlite_engine(path, write=False)

@@ -17,7 +17,7 @@ from jury_events.judgment import sides_of, sides_text
 from jury_events.ladder import aside
 from jury_events.local_events import Imported, import_proof
 from jury_events.parts import decode_digest
-from jury_events.review_facts import ReviewFacts
+from jury_events.review_facts import ReviewFacts, relabelled
 from jury_events.verdict import Verdict
 from jury_store.ballot_sheet import UNREADABLE, BallotSheet
 from jury_store.cached_calls import CachedCalls, summed
@@ -58,6 +58,7 @@ Row = dict[str, Any]
 RUN_COUNTS = ("debates", "waiting", "completed", "failed", "cancelled", *(verdict.value for verdict in Verdict))
 _REOPENED = "run_reopened"
 _LISTED = frozenset({"cases_listed", "list_completed"})
+CASE_LABELLED = "case_labelled"
 RUN_NEWS = frozenset({"cancel_requested", _REOPENED, *_LISTED})
 _LARGEST = 2**31
 _RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
@@ -500,7 +501,12 @@ def _released(row: Row, _event: StoredEvent, _body: Row) -> None:
 
 
 def _reviewed(row: Row, event: StoredEvent, _body: Row) -> None:
-    _set_reviews(row, _reviews(row).after(decode_review(event), event.recorded_at))
+    facts = _reviews(row).after(decode_review(event), event.recorded_at)
+    if facts.labelled is None:
+        _set_reviews(row, facts)
+    elif row["status"] != "unreadable":
+        row["label"] = facts.labelled.label.value
+        row["metadata"] = relabelled(row["metadata"], facts.labelled.metadata)
 
 
 def _reviews(row: Row) -> ReviewFacts:

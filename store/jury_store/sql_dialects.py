@@ -68,7 +68,7 @@ class Dialect:
         self.parts_of = sql(f"SELECT debate_id, digest, salt, content FROM parts WHERE debate_id {in_list}")
         self.cases_of = sql(
             "SELECT d.debate_id, d.case_id, d.status, d.case_part, p.salt, d.imported, d.quarantined, "
-            "d.position, d.label, d.aside FROM debates d LEFT JOIN parts p ON p.debate_id = d.debate_id "
+            "d.position, d.label, d.aside, d.metadata FROM debates d LEFT JOIN parts p ON p.debate_id = d.debate_id "
             "AND p.digest = d.case_part "
             f"WHERE d.debate_id {in_list}"
         )

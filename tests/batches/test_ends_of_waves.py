@@ -19,6 +19,7 @@ from jury_judge import (
     RunUnfinished,
     judge_run,
 )
+from jury_providers import BatchLine, ItemEnd
 from jury_store import open_registry, open_store
 from support.batch_double import BatchAccountDouble
 from support.nights import rows
@@ -164,3 +165,20 @@ async def test_nothing_is_sent_that_a_bound_does_not_cover(budgeted: Budgeted) -
 
     assert (0, False) == (outcome.lines, outcome.whole)
     assert {} == budgeted.account.batches
+
+
+@pytest.mark.parametrize(("end", "covered"), [(ItemEnd.UNREADABLE, False), (ItemEnd.EXPIRED, True)])
+async def test_an_answer_that_cannot_be_read_counts_with_the_most_that_it_can_cost(
+    budgeted: Budgeted, end: ItemEnd, covered: bool
+) -> None:
+    """Its provider may have billed it; what expired was not computed."""
+
+    def without_answers(lines: list[BatchLine]) -> list[BatchLine]:
+        budgeted.account.changes = lambda others: others
+        return [one._replace(end=end, response=None) for one in lines]
+
+    budgeted.account.changes = without_answers
+    outcome = await budgeted.session(max_cost=BOUND)
+
+    assert covered == outcome.whole
+    assert covered == (outcome.short is None)

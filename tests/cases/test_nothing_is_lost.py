@@ -58,7 +58,12 @@ def with_bodies(name: str) -> Any:
     return row
 
 
-TRACES = frozenset({"otel", "openinference", "mlflow", "langsmith", "openai-agents", "opik", "opik-spans", "langwatch"})
+TRACES = frozenset(
+    {
+        *("otel", "openinference", "mlflow", "langsmith", "openai-agents", "opik", "opik-spans", "langwatch"),
+        *("braintrust", "weave"),
+    }
+)
 """Spans are records of a tracing tool: most of their fields are of the tool."""
 
 WITHOUT_OBJECTS = {*TRACES, "promptfoo-table"}

@@ -1,5 +1,6 @@
 """How `jury run` ends: what it says it came to and took, the conditions on which it fails, and its reports."""
 
+import json
 import re
 from xml.etree import ElementTree as ET
 
@@ -46,19 +47,37 @@ def test_a_resumed_run_counts_earlier_debates_separately(jury, labelled):
     assert re.search(r"^this command: 0 calls, .*\nthe run: 9 calls, ", again.err, re.MULTILINE)
 
 
-def test_labels_that_come_after_a_debate_opened_are_named_and_not_taken(jury):
+def test_labels_that_come_after_a_debate_opened_are_named_and_taken_when_asked_for(jury):
     cases = [{"case_id": name, "question": "Open?", "response": "At nine."} for name in ("a", "b")]
     jury.run(jury.write("bare.jsonl", *cases), "--run", "r1", "--panel", "independent")
-
     labelled = jury.write("labelled.jsonl", *({**one, "label": "safe_pass"} for one in cases))
-    again = jury.run(labelled, "--run", "r1", "--panel", "independent")
-    bare = jury.run("bare.jsonl", "--run", "r1", "--panel", "independent")
 
-    assert (
-        "jury: warning: labels of 2 cases, first of 'a', are not those that the debates were opened with" in again.err
-    )
-    assert "--labels FILE" in again.err
-    assert "labels of" not in bare.err
+    named = jury.run(labelled, "--run", "r1", "--panel", "independent", "--jsonl")
+    asked = jury.run(labelled, "--run", "r1", "--panel", "independent", "--relabel", "--jsonl")
+    after = jury.run(labelled, "--run", "r1", "--panel", "independent", "--relabel", "--jsonl")
+    bare = jury.run("bare.jsonl", "--run", "r1", "--panel", "independent", "--jsonl")
+
+    assert "jury: warning: labels of 2 cases, first of 'a', are not the recorded ones, and are not taken" in named.err
+    assert [None, None] == _labels(named)
+    assert "labels of 2 cases are recorded; they count from now on" in asked.err
+    assert ["safe_pass"] * 2 == _labels(asked) == _labels(after) == _labels(bare)
+    assert "labels of" not in after.err + bare.err
+    assert "labels: decided 2 of 2" in bare.err
+
+
+def test_a_row_that_reads_otherwise_brings_no_label(jury):
+    case = {"case_id": "a", "question": "Open?", "response": "At nine."}
+    jury.run(jury.write("one.jsonl", case), "--run", "r1", "--panel", "independent")
+    other = jury.write("other.jsonl", {**case, "response": "At ten.", "label": "unsafe_fail"})
+
+    again = jury.run(other, "--run", "r1", "--panel", "independent", "--relabel", "--jsonl")
+
+    assert "read otherwise now" in again.err
+    assert [None] == _labels(again)
+
+
+def _labels(ran):
+    return [json.loads(line)["label"] for line in ran.out.splitlines()]
 
 
 def test_an_unknown_part_of_the_cost_is_reported(jury, labelled):

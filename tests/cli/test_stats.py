@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 
 from jury_analysis import SCHEMA
 from jury_events import install_line
+from jury_views import STATISTICS_TABLES
 from support.command_line import CommandLine
 from support.each_row import each_row
 from support.reference_data import FOLDER, needs_reference_data
@@ -31,6 +32,12 @@ def panel(report: Any) -> Any:
 @pytest.fixture
 def votes(jury: CommandLine) -> str:
     return str(write_jsonl(jury.folder / "votes.jsonl", long_rows()))
+
+
+def test_help_names_every_table(jury: CommandLine) -> None:
+    said = " ".join(jury("stats", "--help").out.split())
+
+    assert f"Tables follow by name: {', '.join(STATISTICS_TABLES)};" in said
 
 
 @needs_reference_data

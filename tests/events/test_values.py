@@ -131,7 +131,7 @@ def test_values_contain_nothing_mutable() -> None:
     }
 
     # `metadata` is a dict, which is never written to after the case is made.
-    assert {"Case.metadata", "DebateOpened.metadata", "RunEndpoint.said"} == set(mutable)
+    assert {"Case.metadata", "CaseLabelled.metadata", "DebateOpened.metadata", "RunEndpoint.said"} == set(mutable)
 
 
 def test_the_overall_score_is_the_decimal_sum() -> None:

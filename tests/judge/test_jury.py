@@ -28,10 +28,11 @@ from jury_judge import (
     Sources,
     Writing,
 )
+from jury_judge.records import reading
 from jury_judge.store_access.stores import open_writer
 from jury_migrations import upgrade
 from jury_replay import verify
-from jury_store import SqliteLock, StoreLocked, open_store
+from jury_store import EventStore, SqliteLock, StoreLocked, StoreUnreachable, open_store
 from support.refusals import RefusalTables
 from support.runtime_harness import Meter, broken_promises
 from support.waiting import comes
@@ -422,3 +423,23 @@ async def test_a_run_that_is_cancelled_while_it_is_locked_releases_the_lock(
         lock.free.set()
 
         assert await asyncio.to_thread(lock.released.wait, 10)
+
+
+async def test_a_result_is_read_again_where_the_store_is_away_for_a_moment(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, away = reading._result, {"r~a", "r~b"}
+
+    def result(store: EventStore, debate_id: str) -> Any:
+        if debate_id in away:
+            away.remove(debate_id)
+            raise StoreUnreachable("the server closed the connection")
+        return read(store, debate_id)
+
+    monkeypatch.setattr(reading, "_result", result)
+    rows = [{"case_id": name, "question": "Open?", "response": "At nine."} for name in ("a", "b")]
+    async with Jury("independent", store=sqlite_url) as jury:
+        many = [one.case_id async for one in jury.evaluate_many(rows[:1], run_id="r")]
+        one = await jury.evaluate(rows[1], run_id="r")
+
+    assert ["a", "b"] == [*many, one.case_id]

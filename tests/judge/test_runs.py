@@ -2,7 +2,17 @@
 
 import asyncio
 import gc
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
 from datetime import date
 from typing import Any
@@ -210,6 +220,45 @@ async def test_what_befalls_one_debate_stops_no_other_and_a_store_that_fails_or_
     assert [*map(type, [problem] * submitted)] == [type(one.problem) for one in run.problems]
 
 
+@pytest.mark.parametrize(("ahead", "begun"), [(3, 5), (1024, 12)])
+async def test_debates_are_driven_ahead_of_who_reads_the_lines_as_far_as_they_are_listed_ahead(
+    ahead: int, begun: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jury_judge.runs.execution.MOST_AHEAD", ahead)
+    started: list[str] = []
+    halted = asyncio.Event()
+
+    async def at_once(
+        _runtime: Runtime, jobs: Iterator[Job], *, admits: Callable[[Job], Awaitable[bool]], **_options: object
+    ) -> AsyncGenerator[Finished, None]:
+        while (job := await asyncio.to_thread(next, jobs, None)) is not None:
+            admitted = asyncio.ensure_future(admits(job))
+            await asyncio.wait([admitted], timeout=0)
+            if not admitted.done():
+                halted.set()
+            assert await admitted
+            started.append(job.debate_id)
+            yield Finished(job.debate_id, "completed", None)
+        halted.set()
+
+    class Storing(FailingActors):
+        async def record(self, batch: Sequence[Append], *, atomic: bool) -> Any:
+            assert atomic
+            return store.append(batch)
+
+    store = MemoryEventStore()
+    run = Execution(Source(12), store, Storing(RuntimeError("never asked")), concurrency=1)
+    lines = run.lines(driving=at_once)
+    first = await anext(lines)
+    await halted.wait()
+    ahead_of_first = len(started)
+    others = [line["case_id"] async for line in lines]
+
+    assert begun >= ahead_of_first >= min(begun, ahead)
+    assert names(12) == [first["case_id"], *others]
+    assert 12 == len(started)
+
+
 async def test_a_log_that_cannot_be_read_ends_the_driving_of_debates_before_the_run() -> None:
     class Unreadable(MemoryEventStore):
         def event_histories(self, debate_ids: Sequence[str]) -> Any:
@@ -331,7 +380,7 @@ async def test_a_preflight_reads_the_opening_of_one_debate_and_looks_the_others_
     checked: PreflightReport = preflight(Execution(Source(40), store).run, store, seconds=None)
 
     assert (40, 40, False, 0) == (checked.total, checked.ended, checked.left, checked.expected)
-    assert (["debate/r1~c0"], 40) == (store.read, sum(store.looked_up))
+    assert (["debate/r1~c0", "review/r1~c0"], 40) == (store.read, sum(store.looked_up))
     assert max(store.looked_up) < 10
 
 
@@ -348,7 +397,7 @@ async def test_a_finished_run_gives_its_lines_as_it_reads_its_cases_and_holds_ne
     with later_objects() as held:
         lines = run.lines(seconds=0.0)
         given.append((await anext(lines))["case_id"])
-        read_then = len(set(store.read))
+        read_then = len({one for one in store.read if one.startswith("debate/")})
         async for line in lines:
             given.append(line["case_id"])
             if len(given) % 20 == 0:

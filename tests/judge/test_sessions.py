@@ -42,7 +42,7 @@ from jury_judge import (
     prepared_fork,
     settings_of,
 )
-from jury_judge.runs.estimate import Range
+from jury_judge.runs.cost_estimate import Range
 from jury_migrations import upgrade
 from jury_store import open_store
 from support.cassettes import record_debate

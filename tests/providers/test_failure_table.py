@@ -105,6 +105,9 @@ FAILURES = [
     (200, of_openrouter(400, "Provider returned error", raw='{"message":"Content Exists Risk"}'), O.BLOCKED),
     (200, {"id": "g", "choices": None, "error": {"message": "Internal Server Error", "code": 500}}, O.OVERLOADED),
     (403, of_openai("Not for you", "some_new_word"), O.AUTHENTICATION),
+    (200, of_vllm("This model's maximum context length is 4096 tokens."), O.CONTEXT_TOO_LONG),
+    (200, {"detail": "Internal error"}, O.OVERLOADED),
+    (200, {"success": False, "errors": [{"code": 7003, "message": "No route for that"}], "result": None}, O.OVERLOADED),
     (400, of_openai("insufficient_quota", "invalid_request_error"), O.BAD_REQUEST),
 ]
 """Status, body, outcome; every protocol reads them alike."""
@@ -124,6 +127,43 @@ _INSPECTED = "<400> InternalError.Algo.DataInspectionFailed: Input text data may
 _INNER = {"innererror": {"code": "ResponsibleAIPolicyViolation"}}
 
 REPORTED: dict[str, tuple[int, Any, CallOutcome]] = {
+    "Aider-AI/aider#604": (
+        403,
+        of_openai("Project `p` does not have access to model `gpt-4o`", "invalid_request_error", "model_not_found"),
+        O.BAD_REQUEST,
+    ),
+    "Gitlawb/openclaude#936": (
+        429,
+        of_openrouter(429, "Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 free", headers={}),
+        O.QUOTA,
+    ),
+    "thepersonalaicompany/amurex-backend#38": (
+        400,
+        of_openai(
+            "Failed to generate JSON. Please adjust your prompt.", "invalid_request_error", "json_validate_failed"
+        ),
+        O.MALFORMED_RESPONSE,
+    ),
+    "console.groq.com/docs/tool-use": (
+        400,
+        of_openai("Failed to call a function. Please adjust it.", "invalid_request_error", "tool_use_failed"),
+        O.MALFORMED_RESPONSE,
+    ),
+    "continuedev/continue#9160": (
+        500,
+        {"error": "model requires more system memory (4.1 GiB) than is available (3.1 GiB)"},
+        O.BAD_REQUEST,
+    ),
+    "lmstudio-ai/lmstudio-bug-tracker#618": (
+        200,
+        {"error": "Unexpected endpoint or method. (POST /chat/completions)"},
+        O.BAD_REQUEST,
+    ),
+    "BerriAI/litellm#25492": (
+        200,
+        {"error": of_vllm("Requested token count exceeds the model's maximum context length of 196608 tokens.")},
+        O.CONTEXT_TOO_LONG,
+    ),
     "anthropics/claude-code#38035": (
         400,
         of_anthropic("You have reached your specified API usage limits. You will regain access on 2026-04-01."),

@@ -6,8 +6,10 @@ from typing import Any
 
 from jury_events import Review, ReviewSample
 from jury_judge import (
+    NewLabel,
     NewReview,
     assignment_change,
+    label_change,
     record_changes,
     recorded_assignment,
     recorded_review,
@@ -55,3 +57,7 @@ def withdraw_review(
     store: EventStore, debate_id: str, number: int, *, by: str, reason: str = "", clock: Clock = _now
 ) -> None:
     record_changes(store, [withdrawal_change(debate_id, number, by=by, reason=reason)], clock)
+
+
+def record_label(store: EventStore, debate_id: str, new: NewLabel, *, by: str) -> None:
+    record_changes(store, [label_change(debate_id, new, by=by)], _now)

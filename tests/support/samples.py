@@ -23,6 +23,7 @@ from jury_events import (
     CallSettings,
     CancelRequested,
     Case,
+    CaseLabelled,
     CasesListed,
     CoordinatorResumed,
     DebateCancelled,
@@ -159,6 +160,12 @@ def sample_events() -> dict[str, AnyEvent]:
             number=1,
         ),
         ReviewWithdrawn(withdraws=1, by="operator", reason=text, number=1),
+        CaseLabelled(
+            label=Verdict.UNSAFE_FAIL,
+            metadata={"decisive_message": 3, "scale_label": "severe"},
+            by="田中",
+            number=1,
+        ),
         *batch_samples(pen),
         *_of_a_run(panel),
     ]

@@ -57,6 +57,7 @@ from jury_views.result_lines import line_of as line_of
 from jury_views.result_lines import result_line as result_line
 from jury_views.result_models import CollaborativeJuryResult as CollaborativeJuryResult
 from jury_views.result_models import DebateResult as DebateResult
+from jury_views.statistics_sections import STATISTICS_TABLES as STATISTICS_TABLES
 from jury_views.tally import JudgedCase as JudgedCase
 from jury_views.tally import KeptCases as KeptCases
 from jury_views.tally import RunReport as RunReport

@@ -42,6 +42,7 @@ from jury_events.models import is_other_model
 from jury_events.panel import Panel
 from jury_events.parts import PartRef
 from jury_events.reading import RecordRead
+from jury_events.review_facts import NO_REVIEWS, ReviewFacts
 from jury_events.verdict import Verdict
 from jury_views.number_formats import probabilities_object
 
@@ -243,13 +244,14 @@ class DebateFold:
             self.changes[made.step] = change
 
 
-def folded(events: Iterable[DebateEvent]) -> DebateFold:
-    """The fold of the events of one `debate/` stream, in stream order."""
+def folded(events: Iterable[DebateEvent], reviews: ReviewFacts = NO_REVIEWS) -> DebateFold:
+    """The fold of the events of one `debate/` stream, in order; its opening has the newest label of `reviews`."""
     fold: DebateFold | None = None
     for event in events:
         fold = followed(fold, event)
     if fold is None:
         raise OpeningMissing(_NO_OPENING)
+    fold.opened = reviews.with_label(fold.opened)
     return fold
 
 

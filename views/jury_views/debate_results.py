@@ -78,7 +78,7 @@ def debate_result(
     local: LocalFacts = NOTHING_LOCAL,
 ) -> DebateResult:
     """Everything that a debate came to, also of one that has not completed."""
-    record = folded(events)
+    record = folded(events, reviews)
     opened, forked, ending = record.opened, record.forked, record.ending
     completed = ending if isinstance(ending, DebateCompleted) else None
     decided = reviews.verdict or (completed.final_verdict if completed else None)

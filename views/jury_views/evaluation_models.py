@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from jury_events.codec import decode_review
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import SettingError
-from jury_events.review_events import ReviewAssigned
+from jury_events.review_events import CaseLabelled, ReviewAssigned
 from jury_events.review_facts import AssignedReview, Review, ReviewFacts
 from jury_events.text import moment
 from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
@@ -358,7 +358,7 @@ def reasons_in(history: DebateHistory) -> dict[int, str | None]:
     found: dict[int, str | None] = {}
     for stored in history.stored_reviews:
         event = decode_review(stored)
-        if isinstance(event, ReviewAssigned) or event.reason is None:
+        if isinstance(event, ReviewAssigned | CaseLabelled) or event.reason is None:
             continue
         text = history.texts.get(event.reason.part)
         if text is not None:

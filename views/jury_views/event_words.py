@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, assert_never
 
+from jury_events.case import scale_label
 from jury_events.codec import DebateEvent, ReviewEvent, decode, decode_review
 from jury_events.debate_events import (
     ConsensusChecked,
@@ -29,7 +30,7 @@ from jury_events.evaluation import Evaluation
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import DEBATE_PREFIX, REVIEW_PREFIX, Step
 from jury_events.panel import Language
-from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewWithdrawn
+from jury_events.review_events import CaseLabelled, HumanReviewed, ReviewAssigned, ReviewWithdrawn
 from jury_events.text import moment, pluralize
 from jury_views.debate_fold import Change, answered_in_stream, position_changes
 from jury_views.debate_labels import LABELS
@@ -73,6 +74,7 @@ class EventWords(NamedTuple):
     sampled: str
     assigned: str
     withdrawn: str
+    labelled: str
 
 
 EVENT_WORDS: dict[Language, EventWords] = {
@@ -108,6 +110,7 @@ EVENT_WORDS: dict[Language, EventWords] = {
         sampled=", drawn at random",
         assigned="{by} asks {reviewer}",
         withdrawn="{number} withdrawn by {by}",
+        labelled="label {label} by {by}",
     ),
     "ja": EventWords(
         columns=("イベント", "記録日時", "ID"),
@@ -141,6 +144,7 @@ EVENT_WORDS: dict[Language, EventWords] = {
         sampled="、無作為抽出",
         assigned="{by}が{reviewer}に依頼",
         withdrawn="{number}を{by}が取り消し",
+        labelled="{by}によるラベル {label}",
     ),
 }
 
@@ -230,6 +234,8 @@ class _Describer:
                 return said + ("" if event.sample is None else words.sampled)
             case ReviewWithdrawn():
                 return words.withdrawn.format(number=event.withdraws, by=event.by)
+            case CaseLabelled():
+                return words.labelled.format(label=scale_label(event.metadata) or event.label, by=event.by)
 
     def _term(self, word: object) -> str:
         return term(word, self._language)

@@ -297,7 +297,10 @@ class StoredResult:
 
     def __init__(self, history: DebateHistory) -> None:
         self._history = history
-        self._line = stored_line(history)
+        line = stored_line(history)
+        if history.stored_reviews:
+            line = line._replace(opened=history.reviews.with_label(line.opened))
+        self._line = line
         rendered = self._line.rendered
         self._why = None if rendered is None else ReasonSteps(rendered.judgment, self._line.evaluations)
         self._evaluations = {} if self._why is None else evaluations_at(history, self._why.steps)

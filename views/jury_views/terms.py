@@ -130,6 +130,7 @@ _JAPANESE: Mapping[str, str] = {
     "human_reviewed": "人による判定",
     "review_assigned": "判定の依頼",
     "review_withdrawn": "判定の取り消し",
+    "case_labelled": "ラベルの変更",
     # Streams, scopes of erasures, causes of resumptions
     "debate": "議論",
     "calls": "呼び出し",

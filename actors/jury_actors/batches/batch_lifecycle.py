@@ -52,6 +52,7 @@ from jury_events.parts import SALT_BYTES, Part, make_part
 from jury_events.text import pluralize
 from jury_providers.batches.provider import (
     BatchAccount,
+    BatchCounts,
     BatchFailure,
     BatchNotFound,
     BatchProvider,
@@ -167,7 +168,7 @@ class BatchLifecycle:
         reading = await self._reading(facts, provider)
         await reading.refuse(error.refused_lines)
         facts = await self._note_unanswered(facts, reading)
-        self._settle(facts, reading.answered, reading.billed)
+        self._settle(facts, reading.answered, reading.billed(BatchCounts(answered=0)))
         counts = {"answered": reading.answered, "unanswered": len(facts.unanswered)}
         facts = await self._close(facts, "refused", str(error), **counts)
         if not error.refused_lines:
@@ -429,7 +430,8 @@ class BatchLifecycle:
         for line in () if refused else reading.remarks(_of(facts)):
             self._say(line)
         facts = await self._note_unanswered(facts, reading)
-        self._settle(facts, reading.answered, reading.billed)
+        counts = BatchCounts(answered=0) if refused else state.counts
+        self._settle(facts, reading.answered, reading.billed(counts))
         facts = await self._close(
             facts,
             "refused" if refused else "ended",

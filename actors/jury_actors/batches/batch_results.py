@@ -22,7 +22,7 @@ from jury_events.ids import calls_stream, unescape
 from jury_events.outcome import CallOutcome
 from jury_events.parts import SALT_BYTES, PartBuffer
 from jury_events.text import pluralize
-from jury_providers.batches.provider import BatchLine, BatchProvider, BatchState, ItemEnd, RefusedLine
+from jury_providers.batches.provider import BatchCounts, BatchLine, BatchProvider, BatchState, ItemEnd, RefusedLine
 from jury_providers.prices import Prices, cost_of
 from jury_providers.provider import Caching, ModelReply, ModelRequest
 from jury_store.errors import StoreError
@@ -276,6 +276,9 @@ _ENDS: dict[ItemEnd, UnansweredEnd] = {
 }
 
 
+_NOT_COMPUTED = frozenset({"cancelled", "expired"})
+
+
 class ResultsReading:
     """Reads and records results.
 
@@ -406,13 +409,25 @@ class ResultsReading:
         which = "it cannot be read" if self.unreadable else "it has no line"
         return f"of {pluralize(missing, 'call')} {which} in the results"
 
-    @property
-    def billed(self) -> float:
-        """What the batch cost, in US dollars; a call of an unknown cost counts with the most that it can be."""
-        prepared = self._facts.prepared
+    def billed(self, counts: BatchCounts) -> float:
+        """What the batch cost, in US dollars; a call of an unknown cost counts with the most that it can be.
+
+        So does one that the provider counts as answered, or does not say that it is not, and of which no result says
+        what it cost. What expired, or was cancelled, was not computed.
+        """
+        prepared, calls = self._facts.prepared, self._answered_calls
         each = (prepared.most or 0.0) / prepared.items
-        unused = sum(one.cost or 0.0 for one in self._unused.values())
-        return self._answered_calls.cost_sum + self._answered_calls.unpriced * each + unused
+        unused = [one for one in self._unused.values() if one.end not in _NOT_COMPUTED]
+        unknown = calls.unpriced + sum(one.cost is None for one in unused) + self._undelivered(counts)
+        return calls.cost_sum + unknown * each + sum(one.cost or 0.0 for one in unused)
+
+    def _undelivered(self, counts: BatchCounts) -> int:
+        """How many calls without a result may have been answered, as the provider counts."""
+        missing = sum(not seen for seen in self._seen[1:])
+        if counts.answered is None:
+            return missing
+        others = sum(self._lines[end] for end in (ItemEnd.ERRORED, ItemEnd.CANCELLED, ItemEnd.EXPIRED))
+        return max(0, min(missing, counts.answered - (len(self._calls) - missing - others)))
 
     def unanswered(self) -> Iterator[Unused]:
         """The items that are no exchange, by number."""

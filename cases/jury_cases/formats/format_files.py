@@ -114,7 +114,11 @@ class FormatFile(Declared):
         return self.when is not None and ExpressionReading().holds(self.when, row, "when")
 
     def _rows_path(self, document: Mapping[str, Any]) -> str | None:
-        return self.rows if self.rows is not None and isinstance(document.get(self.rows), list) else None
+        listed = None if self.rows is None else document.get(self.rows)
+        if not isinstance(listed, list):
+            return None
+        first = (one for one in listed[:_LOOKED_AT] if isinstance(one, dict | list))
+        return self.rows if self.when is None or any(map(self._recognises, first)) else None
 
     def _gathering(self) -> Gathering:
         return RowsOfFile(self._key, self._says)

@@ -27,9 +27,10 @@ from jury_cases.traces.timeline import draft_of_spans, read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_object, as_objects, as_text, decoded_json, is_blank, json_kind
 
-RESOURCES = ("resourceSpans", "resource_spans")
+RESOURCES = ("resourceSpans", "resource_spans", "batches")
+"""Grafana Tempo calls them `batches`."""
 LOGS = ("resourceLogs", "resource_logs")
-_SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
+_SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans")
 
 
 class Traces(Gathering):
@@ -105,6 +106,7 @@ def _parts(document: Any) -> Iterator[dict[str, Any]]:
         raise CaseFileError(f"resourceSpans: must be an object with resourceSpans, not {json_kind(document)}")
     yield from _spans(document)
     yield from _records(document)
+    yield from _of_jaeger(document)
 
 
 def _spans(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -115,6 +117,51 @@ def _spans(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 events = as_objects(span.get("events"), "events", "events")
                 plain = [{**event, "attributes": _attributes(event.get("attributes"))} for event in events]
                 yield {**span, "attributes": common | _attributes(span.get("attributes")), "events": plain}
+
+
+def is_jaeger(row: Any) -> bool:
+    """Whether a row is a trace as Jaeger's API and its interface give it."""
+    return isinstance(row, dict) and {"traceID", "spans"} <= row.keys()
+
+
+def _of_jaeger(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The spans of a trace of Jaeger: tags are attributes, logs are events, times are in microseconds."""
+    if not is_jaeger(document):
+        return
+    processes = as_object(document.get("processes"))
+    for span in as_objects(document["spans"], "spans", "spans"):
+        process = as_object(processes.get(as_text(span.get("processID"))))
+        tags = {"service.name": process.get("serviceName")} | _tags(process.get("tags")) | _tags(span.get("tags"))
+        logs = as_objects(span.get("logs"), "logs", "logs")
+        start, lasts = span.get("startTime"), span.get("duration")
+        times = (start * 1000, (start + lasts) * 1000) if isinstance(start, int) and isinstance(lasts, int) else None
+        yield {
+            "traceId": span.get("traceID"),
+            "spanId": span.get("spanID"),
+            "parentSpanId": next((one.get("spanID") for one in _parents(span)), span.get("parentSpanID")),
+            "name": span.get("operationName"),
+            "startTimeUnixNano": times and times[0],
+            "endTimeUnixNano": times and times[1],
+            "status": {
+                "code": 2 if tags.get("error") is True or tags.get("otel.status_code") == "ERROR" else 0,
+                "message": tags.get("otel.status_description") or "",
+            },
+            "attributes": tags,
+            "events": [
+                {"name": as_text(fields.pop("event", None)), "attributes": fields}
+                for log in logs
+                for fields in [_tags(log.get("fields"))]
+            ],
+        }
+
+
+def _parents(span: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    references = as_objects(span.get("references"), "references", "references")
+    yield from (one for one in references if one.get("refType") == "CHILD_OF")
+
+
+def _tags(listed: Any) -> dict[str, Any]:
+    return {as_text(one.get("key")): one.get("value") for one in as_objects(listed, "tags", "tags")}
 
 
 def _records(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -162,7 +209,7 @@ def _any_value(value: Any) -> Any:
     if not isinstance(value, dict) or len(value) != 1:
         return value
     kind, inner = next(iter(value.items()))
-    match kind:
+    match camel_case(kind):
         case "arrayValue":
             values = as_object(inner).get("values")
             return [_any_value(one) for one in values] if isinstance(values, list) else inner or []
@@ -174,6 +221,12 @@ def _any_value(value: Any) -> Any:
             return inner
         case _:
             return value
+
+
+def camel_case(name: Any) -> str:
+    """A field of OTLP by its name in JSON; some exporters write the one of the protocol (`string_value`)."""
+    first, *others = as_text(name).split("_")
+    return first + "".join(one.title() for one in others)
 
 
 def _whole(value: Any) -> Any:
@@ -314,10 +367,14 @@ _MARKS = frozenset({*RESOURCES, *LOGS})
 
 OTEL = Format(
     "otel",
-    lambda row: isinstance(row, dict) and (not row.keys().isdisjoint(_MARKS) or is_sdk_span(row)),
+    lambda row: isinstance(row, dict) and (not row.keys().isdisjoint(_MARKS) or is_sdk_span(row) or is_jaeger(row)),
     _read,
+    rows_at("data", is_jaeger),
     gather=Traces,
-    recognised_by="`resourceSpans` or `resourceLogs` (OTLP as JSON); a span of the SDK (`context`)",
+    recognised_by=(
+        "`resourceSpans`, `batches` (Tempo) or `resourceLogs` (OTLP as JSON); a span of the SDK (`context`); a trace "
+        "of Jaeger (`traceID`)"
+    ),
     shows=(
         "one case per trace, which may span several lines of a file: messages, tool runs and failures of its spans, "
         "events and log records, in the attributes of `gen_ai`, OpenInference, Vercel's AI SDK and others"

@@ -28,6 +28,7 @@ _RESPONSES = frozenset(
     {
         *("answer", "completion", "generated", "generation", "output", "pred", "predicted"),
         *("prediction", "reply", "response", "resps"),
+        *("outputs", "completions", "generations", "predictions", "replies", "responses"),
     }
 )
 """A column with one of these words in its name could be the response, if it is a text."""
@@ -126,7 +127,13 @@ def _is_said(value: Any, row: Mapping[str, Any]) -> bool:
     """Whether a value is a text, a number, nothing or messages; an object with them, if the row has no steps beside."""
     if isinstance(value, dict):
         return _is_talk(value) and not any(_is_filled(row.get(name)) for name in _STEPS)
+    value = _only(value)
     return value is None or isinstance(value, str | int | float) or is_message_list(value)
+
+
+def _only(value: Any) -> Any:
+    """The text of a list of one text, as programs keep the one answer that they asked for; else the value itself."""
+    return value[0] if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str) else value
 
 
 def _is_filled(value: Any) -> bool:
@@ -191,9 +198,10 @@ def take_plain(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str])
         elif part == "question":
             draft.question = "\n\n".join(as_text(row[name]) for name in columns if not is_blank(row[name]))
         elif part == "response":
-            draft.response, draft.answered = None if value is None else as_text(row[columns[0]]), True
+            draft.response, draft.answered = None if value is None else as_text(_only(row[columns[0]])), True
         else:
             draft.expected_behavior = as_text(row[columns[0]]) or None
+    _refuse_left_out(draft, row, fields)
 
 
 def _take_talk(draft: CaseDraft, part: str, value: Any, column: str) -> None:
@@ -202,7 +210,12 @@ def _take_talk(draft: CaseDraft, part: str, value: Any, column: str) -> None:
     _read_talk(value, talk, column)
     first, last = (talk, draft.built) if part == "question" else (draft.built, talk)
     draft.built = first or talk
-    if first is not None and last is not None:
+    if first is None or last is None:
+        return
+    asked = [one.item for one in first.built]
+    if asked == [one.item for one in last.built[: len(asked)]]:
+        draft.built = last  # as a state that has the request too
+    else:
         first.extend(last)
 
 
@@ -220,6 +233,21 @@ def refuse_unanswered(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> 
         )
     if "question" in draft.taken and _asks_alone(draft.built):
         raise CaseFileError(missing(row, question=False, response=True))
+
+
+def _refuse_left_out(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str]) -> None:
+    """Refuse a request without an answer where a column that is not read may have it."""
+    if draft.built is None or draft.response is not None or "response" in fields or not _asks_alone(draft.built):
+        return
+    if draft.error is None and any(_may_hold_answer(name, row[name], draft) for name in row):
+        raise CaseFileError(missing(row, question=False, response=True))
+
+
+def _may_hold_answer(name: str, value: Any, draft: CaseDraft) -> bool:
+    """Whether a column may have the answer: by its name, and as it says something that was not read."""
+    if is_blank(value) or not could_answer(name) or words_of(name) in (["answer"], ["response"]):
+        return False
+    return draft.answered or isinstance(value, dict | list)
 
 
 def _found(
@@ -283,6 +311,8 @@ def missing(row: Any, *, question: bool, response: bool) -> str:
     if table.keys() == {"text"} and response and question:
         return _of_text(as_text(table["text"]))
     answered = response_columns(table)
+    if response and not answered and (inside := _sides_inside(table, question=question)):
+        return f"{_lacking(lacks)}jury cases FILE {inside}; the row has {listing(row)}; {_OTHER_FORM}"
     listed = list(_conversations(table)) if response and question else []
     rows = [str(name) for name in table if _has_cases(str(name), table[name])] if response and question else []
     asked = [one[0] for one in question_columns(table)] or [*filter(None, (_said(table),))]
@@ -300,7 +330,7 @@ def missing(row: Any, *, question: bool, response: bool) -> str:
         options = (asks if question else [""], answers if response else [""])
         ways = [" ".join(filter(None, ("jury cases FILE", *way))) for way in product(*options)]
         ways += ["--question TEXT"] if question and asked and ways else []
-    said = f"{lacks[0]}: missing{', and question' if len(lacks) > 1 else ''}; "
+    said = _lacking(lacks)
     if response and not (answered or listed or rows or table.keys() & {"custom_id", "question_id"}):
         said += "no column looks like the agent's answer, and without one, or its messages, a row is no case"
         said += f": if it is in {_named(free)}, " if free else ""
@@ -312,9 +342,43 @@ def missing(row: Any, *, question: bool, response: bool) -> str:
     said += ", or ".join(ways)
     if "custom_id" in table or "question_id" in table:
         said += "; name the file with the other half too, requests and answers"
-    return (
-        f"{said}; the row has {listing(row)}; for rows of another form jury cases FILE --propose drafts a format file"
-    )
+    return f"{said}; the row has {listing(row)}; {_OTHER_FORM}"
+
+
+_OTHER_FORM = "for rows of another form jury cases FILE --propose drafts a format file"
+
+
+def _lacking(lacks: list[str]) -> str:
+    return f"{lacks[0]}: missing{', and question' if len(lacks) > 1 else ''}; "
+
+
+def _sides_inside(row: Mapping[str, Any], *, question: bool) -> str:
+    """The options that read what was asked and answered where it stands one level down; "" if that is not clear."""
+    inner = {
+        f"{name}.{one}": value[one]
+        for name, value in row.items()
+        if isinstance(value, dict)
+        for one in value
+        if not is_blank(value[one])
+    }
+    answers = [path for path in inner if _answers_inside(path, inner[path])]
+    asks = [path for path in inner if path not in answers and _asks_inside(path, inner[path])]
+    if len(answers) != 1 or (question and len(asks) != 1):
+        return ""
+    part = "messages" if question and is_message_list(decoded_json(inner[asks[0]])) else "question"
+    asked = f"--field {part}={visible_line(asks[0], 60)} " if question else ""
+    return f"{asked}--field response={visible_line(answers[0], 60)}"
+
+
+def _answers_inside(path: str, value: Any) -> bool:
+    outer, _, name = path.partition(".")
+    return (isinstance(_only(value), str) or is_message_list(value)) and (could_answer(name) or could_answer(outer))
+
+
+def _asks_inside(path: str, value: Any) -> bool:
+    outer, _, name = path.partition(".")
+    asks = any(not words.isdisjoint({*QUESTIONS, "request"}) for words in (set(words_of(outer)), set(words_of(name))))
+    return asks and (isinstance(value, str) or is_message_list(value))
 
 
 def _named(columns: list[str], word: str = "or") -> str:

@@ -1,17 +1,18 @@
-"""Traces of Opik and LangWatch, whose spans are read as Langfuse's observations are: they say the same by other names.
+"""Traces of other platforms, whose spans are read as Langfuse's observations are: they say the same by other names.
 
 Source: `TracePublic` and `SpanPublic` of Opik's API (`Opik.search_traces`, `search_spans`, `opik export`), the trace of
-LangWatch's API and its collector (`langwatch.domain`: `input` and `output` as `{type, value}`, times in milliseconds).
+LangWatch's API and its collector (`langwatch.domain`: `input` and `output` as `{type, value}`, times in milliseconds),
+`ProjectLogsEvent` and `ExperimentEvent` of Braintrust's API, `CallSchema` of Weave's API (`calls/stream_query`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from jury_cases.draft import CaseDraft
-from jury_cases.formats.format import Format, GatheredRows, RowsByKey
+from jury_cases.formats.format import Format, GatheredRows, Gathering, RowsByKey, rows_at
 from jury_cases.formats.langfuse import LANGFUSE, LANGFUSE_OBSERVATIONS
-from jury_cases.transcripts.json_values import as_object, as_text, text_or_none
+from jury_cases.transcripts.json_values import as_object, as_text, decoded_json, text_or_none
 
 _TYPES = {"llm": "GENERATION", "tool": "TOOL", "agent": "AGENT", "rag": "RETRIEVER"}
 _OF_OPIK = frozenset({"span_feedback_scores", "feedback_scores", "span_count", "thread_id"})
@@ -57,6 +58,10 @@ def _of_langwatch(span: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _objects(listed: Any) -> list[dict[str, Any]]:
     return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
 
@@ -70,6 +75,49 @@ def _moment(milliseconds: Any) -> str | None:
         return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat()
     except (TypeError, ValueError, OverflowError, OSError):
         return None
+
+
+def _of_braintrust(span: Mapping[str, Any]) -> dict[str, Any]:
+    named = as_object(span.get("span_attributes"))
+    times = as_object(span.get("metrics"))
+    start, end = times.get("start"), times.get("end")
+    output = span.get("output")
+    choices = isinstance(output, list) and bool(output) and all("message" in as_object(one) for one in output)
+    return _observation(
+        {**span, **{name: named.get(name) for name in ("name", "type")}, "error": _error(span.get("error"))},
+        id=span.get("span_id"),
+        traceId=span.get("root_span_id"),
+        parentObservationId=next(iter(_listed(span.get("span_parents"))), None),
+        startTime=_moment(start * 1000) if isinstance(start, int | float) else span.get("created"),
+        endTime=_moment(end * 1000) if isinstance(end, int | float) else None,
+        input=span.get("input"),
+        output={"choices": output} if choices else output,
+        totalCost=times.get("estimated_cost"),
+    )
+
+
+_MODEL_CALLS = ("completions.create", "chat.completions", "messages.create", "responses.create", "generate_content")
+"""In the names of Weave's operations: calls of the SDKs that it traces."""
+
+
+def _of_weave(call: Mapping[str, Any]) -> dict[str, Any]:
+    name = as_text(call.get("op_name")).rpartition("/")[2].partition(":")[0]
+    kind = as_text(as_object(as_object(call.get("attributes")).get("weave")).get("kind"))
+    return _observation(
+        {"trace_id": call.get("trace_id"), "error": _error(call.get("exception"))},
+        type=_TYPES.get("llm" if any(one in name for one in _MODEL_CALLS) else kind, "SPAN"),
+        name=name,
+        id=call.get("id"),
+        parentObservationId=call.get("parent_id"),
+        startTime=call.get("started_at"),
+        endTime=call.get("ended_at"),
+        input=call.get("inputs"),
+        output=call.get("output"),
+    )
+
+
+def _error(said: Any) -> dict[str, Any]:
+    return {} if said is None else {"message": as_text(said)}
 
 
 def _read_trace(trace: Mapping[str, Any], spans: list[dict[str, Any]], **named: Any) -> CaseDraft:
@@ -119,6 +167,38 @@ def _read_langwatch(row: Any) -> CaseDraft:
     )
 
 
+def _read_braintrust(row: Any) -> CaseDraft:
+    decoded = [{name: decoded_json(one[name]) for name in one} for one in _spans_of(row)]  # of a table
+    spans = [one for one in decoded if as_object(one.get("span_attributes")).get("type") != "score"]
+    draft = _of_spans(row, map(_of_braintrust, spans))
+    root = next((one for one in spans if not one.get("span_parents")), {})
+    draft.metadata = {**draft.metadata, **{f"score.{key}": one for key, one in as_object(root.get("scores")).items()}}
+    draft.expected_behavior = draft.expected_behavior or as_text(root.get("expected")) or None
+    return draft
+
+
+def _read_weave(row: Any) -> CaseDraft:
+    return _of_spans(row, map(_of_weave, _spans_of(row)))
+
+
+def _spans_of(row: Any) -> list[dict[str, Any]]:
+    return _objects(row["observations"]) if isinstance(row, GatheredRows) else _objects([row])
+
+
+def _of_spans(row: Any, spans: Iterable[dict[str, Any]]) -> CaseDraft:
+    observations = list(spans)
+    trace = row if isinstance(row, GatheredRows) else {"trace_id": observations[0]["traceId"]}
+    return LANGFUSE_OBSERVATIONS.read(GatheredRows({**trace, "observations": observations}))
+
+
+def _is_braintrust(row: Any) -> bool:
+    return isinstance(row, dict) and {"span_id", "root_span_id", "span_parents", "input"} <= row.keys()
+
+
+def _is_weave(row: Any) -> bool:
+    return isinstance(row, dict) and {"op_name", "trace_id", "inputs", "started_at"} <= row.keys()
+
+
 def _is_opik_span(row: Any) -> bool:
     return isinstance(row, dict) and {"parent_span_id", "trace_id", "start_time", "input"} <= row.keys()
 
@@ -137,15 +217,38 @@ def _is_langwatch(row: Any) -> bool:
     return any(isinstance(one, dict) and {"timestamps", "type"} <= one.keys() for one in row["spans"])
 
 
+def _by_trace(column: str) -> Callable[[], Gathering]:
+    """Gathers spans by the trace that a column names."""
+    return lambda: RowsByKey(
+        lambda span: as_text(as_object(span).get(column)),
+        "trace",
+        lambda trace, rows: GatheredRows(trace_id=trace, observations=rows),
+    )
+
+
+BRAINTRUST = Format(
+    "braintrust",
+    _is_braintrust,
+    _read_braintrust,
+    rows_at("events", _is_braintrust),
+    gather=_by_trace("root_span_id"),
+    recognised_by="an event with `span_id`, `root_span_id` and `span_parents` (Braintrust's logs and experiments)",
+    shows="one case per trace: model calls, tools and steps of its spans, scores as metadata, what was expected",
+)
+WEAVE = Format(
+    "weave",
+    _is_weave,
+    _read_weave,
+    rows_at("calls", _is_weave),
+    gather=_by_trace("trace_id"),
+    recognised_by="a call with `op_name`, `trace_id` and `inputs` (Weave)",
+    shows="one case per trace: model calls, tools and steps of its calls, errors",
+)
 OPIK_SPANS = Format(
     "opik-spans",
     _is_opik_span,
     _read_opik,
-    gather=lambda: RowsByKey(
-        lambda span: as_text(as_object(span).get("trace_id")),
-        "trace",
-        lambda trace, rows: GatheredRows(trace_id=trace, observations=rows),
-    ),
+    gather=_by_trace("trace_id"),
     recognised_by="a span with `trace_id`, `parent_span_id` and `start_time` (Opik)",
     shows="one case per trace: model calls, tools and steps of its spans, the sum of costs",
 )

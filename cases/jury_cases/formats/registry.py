@@ -37,7 +37,7 @@ _BUNDLED = {
     name: _Place("", frozenset(words_at(text, "marks")), frozenset(words_at(text, "rows")))
     for name, text in bundled_texts(FORMAT_FILES).items()
 }
-_PLACES = {
+_FORMAT_PLACES = {
     "inspect": _place("inspect_ai:INSPECT", "_eval, epoch", "samples"),
     **_BUNDLED,
     "claude-code": _place("claude_code:CLAUDE_CODE", "sessionId, leafUuid, messageId"),
@@ -48,7 +48,11 @@ _PLACES = {
         "evalCases, eval_cases, evalCaseResults, eval_case_results",
     ),
     "google-adk-events": _place("google_adk:GOOGLE_ADK_EVENTS", "invocationId, invocation_id"),
-    "otel": _place("otel_traces:OTEL", "resourceSpans, resource_spans, resourceLogs, resource_logs, context"),
+    "otel": _place(
+        "otel_traces:OTEL",
+        "resourceSpans, resource_spans, batches, resourceLogs, resource_logs, context, traceID",
+        "data",
+    ),
     "langfuse-observations": _place("langfuse:LANGFUSE_OBSERVATIONS", "traceId", "data"),
     "openinference": _place("otel_traces:OPENINFERENCE", "context, context.trace_id", "data"),
     "mlflow": _place("mlflow:MLFLOW", "info, spans"),
@@ -69,15 +73,20 @@ _PLACES = {
     "langgraph": _place("langgraph:LANGGRAPH", "values, channel_values, checkpoint, event"),
     "exchanges": _Place("message_lists:EXCHANGES", TURNS | HISTORIES),
     "messages": _Place("message_lists:MESSAGES", frozenset()),
+    "braintrust": _place("platform_traces:BRAINTRUST", "root_span_id", "events"),
+    "weave": _place("platform_traces:WEAVE", "op_name", "calls"),
     "opik-spans": _place("platform_traces:OPIK_SPANS", "parent_span_id"),
     "opik": _place("platform_traces:OPIK", "project_id, trace"),
     "langwatch": _place("platform_traces:LANGWATCH", "trace_id"),
     "openai-evals": _place("openai_evals:OPENAI_EVALS", "spec, sample_id"),
     "langfuse": _place("langfuse:LANGFUSE", "input, trace", "data"),
 }
-"""The formats in the order of detection, most distinctive first; last any object, `rows`."""
+"""The formats in the order of detection, most distinctive first; last any object, `rows`.
 
-_LISTS = frozenset[str]().union(*(one.lists for one in _PLACES.values()))
+Bundled files come early, in the order of their names: each is known by columns that no other form has.
+"""
+
+_LISTS = frozenset[str]().union(*(one.lists for one in _FORMAT_PLACES.values()))
 
 
 class _Formats(Mapping[str, Format]):
@@ -90,16 +99,16 @@ class _Formats(Mapping[str, Format]):
             from jury_cases.formats.format_files import bundled_format
 
             return bundled_format(name)
-        module, attribute = _PLACES[name].module.split(":")
+        module, attribute = _FORMAT_PLACES[name].module.split(":")
         found: Format = getattr(import_module(f"{__package__}.{module}"), attribute)
         return found
 
     def __iter__(self) -> Iterator[str]:
-        yield from _PLACES
+        yield from _FORMAT_PLACES
         yield OWN_ROWS.name
 
     def __len__(self) -> int:
-        return len(_PLACES) + 1
+        return len(_FORMAT_PLACES) + 1
 
 
 FORMATS = _Formats()
@@ -151,7 +160,7 @@ def second_of(row: Any, form: Format) -> Format | None:
 def _candidates(row: Any) -> Iterable[Format]:
     """The formats besides `rows` that a row may have, in the order of detection."""
     if type(row) is not dict or wraps(row):  # a gathered trace is another class
-        return (FORMATS[name] for name in _PLACES)
+        return (FORMATS[name] for name in _FORMAT_PLACES)
     return _marked(tuple(row)) if len(row) <= _KEPT_COLUMNS else _marked.__wrapped__(tuple(row))
 
 
@@ -159,7 +168,7 @@ def _candidates(row: Any) -> Iterable[Format]:
 def _marked(columns: tuple[str, ...]) -> tuple[Format, ...]:
     """The formats of objects with these columns, kept: the rows of a file have few sets of columns."""
     found = []
-    for name, place in _PLACES.items():
+    for name, place in _FORMAT_PLACES.items():
         if not place.marks.isdisjoint(columns):
             found.append(FORMATS[name])
     return tuple(found)
@@ -169,7 +178,7 @@ def rows_path(document: Mapping[str, Any]) -> str | None:
     """The path of a document's rows, by the first format that knows it; None: the document is a row."""
     if document.keys().isdisjoint(_LISTS):
         return None
-    known = (FORMATS[name] for name, place in _PLACES.items() if not place.lists.isdisjoint(document))
+    known = (FORMATS[name] for name, place in _FORMAT_PLACES.items() if not place.lists.isdisjoint(document))
     return next((path for one in known if (path := one.rows_path(document)) is not None), None)
 
 

@@ -8,6 +8,8 @@
    is that of this call. Its failure marks the message's result.
 4. Where several agents have names, what an agent's span gives is said by that agent.
 5. Several sources of the same messages in one span: the first that has some, and what the others have more.
+6. What a model is asked below a tool that another model called is a task that the agent gave, and no user's request,
+   unless a user wrote the same above.
 
 The rule is by shape, not by tool: adapters map a tool's records to `Span`s, and decide nothing of this.
 """
@@ -15,7 +17,7 @@ The rule is by shape, not by tool: adapters map a tool's records to `Span`s, and
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from jury_cases.draft import CaseDraft
 from jury_cases.traces.pieces import ContentPiece, PieceCounter, pieces_of
@@ -23,7 +25,7 @@ from jury_cases.traces.span import Node, Span, failures, tree_of
 from jury_cases.traces.speakers import only_models_speak
 from jury_cases.traces.tools import Moment, ToolSpans
 from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_events.transcript import Item
+from jury_events.transcript import Event, Item, Message
 
 _REMEMBERED = 200
 """Number of latest conversations that are searched for a repeat."""
@@ -237,11 +239,15 @@ def read_spans(spans: Iterable[Span], builder: TranscriptBuilder) -> None:
     timeline = _timeline(moments)
     tools = ToolSpans(timeline)
     several = len({node.agent for node in nodes if node.agent is not None}) > 1
+    above = [node for node in nodes if node.tool_above is None and node.span.kind == "model"]
+    asked = {item.text for node in above for item in node.span.inputs if _is_request(item)}
     steps = ((number[step.node.entered], step) for step in timeline)
     for _, step in builder.messages.of_list(steps, len(nodes)):
         items = tools.items(step.node, at_end=step.at_end) if step.piece is None else tools.marked(step.piece)
         by_agent = step.at_end or step.piece is None
         said = _said_by(step.node.agent, items) if several and by_agent else items
+        if above and step.node.tool_above is not None:
+            said = [_as_task(item) if _is_request(item) and item.text not in asked else item for item in said]
         builder.take(said, place=step.node.span.place)
     for node in nodes:
         builder.take((), node.span.images)
@@ -284,6 +290,14 @@ def _shown_of_parent(
 ) -> list[ContentPiece]:
     new = node.outputs if at_end else conversations.new_of(node.inputs, node.scope)[0]
     return [piece for piece in new if id(piece) in missing]
+
+
+def _is_request(item: Item) -> TypeGuard[Message]:
+    return isinstance(item, Message) and item.kind == "user"
+
+
+def _as_task(item: Message) -> Event:
+    return Event(origin="model", name="task", text=item.text)
 
 
 def _said_by(agent: str | None, items: Iterable[Item]) -> list[Item]:

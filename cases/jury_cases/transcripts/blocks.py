@@ -10,6 +10,7 @@ from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.json_values import as_text, is_blank, json_kind, text_or_none
 from jury_cases.transcripts.tool_calls import add_call
+from jury_cases.transcripts.written_calls import is_added
 from jury_events.transcript import Event, Message, Reasoning, Refusal, ToolCall, ToolResult
 
 _ENCRYPTED_RESULT = "result that the provider encrypted"
@@ -257,6 +258,9 @@ class BlockReader:
         if block.get("refusal") is True and self._speaker.kind is not None:
             self._flush()
             self._builder.add(Refusal, place, origin=self._speaker.origin, text=text or "")
+        elif text and self._speaker.origin == "user" and is_added(text):
+            self._flush()
+            self._aside.add(Event, place, origin="environment", name="added by the program", text=text)
         elif text:
             self._texts.append(text)
             self._cited = self._cited or bool(block.get("citations"))

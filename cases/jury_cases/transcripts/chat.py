@@ -12,6 +12,7 @@ from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, json_kind, text_or_none
 from jury_cases.transcripts.tool_calls import add_call, add_calls
+from jury_cases.transcripts.written_calls import is_written_result
 from jury_events.transcript import Event, Origin, Reasoning, Refusal, ToolCall
 
 KINDS: dict[str, MessageKind] = {
@@ -91,11 +92,14 @@ def read_chat(value: Any, builder: TranscriptBuilder, place: str = "messages") -
     """Read a list of messages."""
     if not isinstance(value, list):
         raise CaseFileError(f"{place}: must be a list of messages, not {json_kind(value)}")
+    answer: Any = None
     for index, message in builder.messages.of_list(enumerate(value), len(value)):
-        read_message(message, builder, f"{place}.{index}")
+        read_message(message, builder, f"{place}.{index}", answer)
+        answer = message if KINDS.get(message["role"].lower()) == "assistant" else answer
 
 
-def read_message(message: Any, builder: TranscriptBuilder, place: str) -> None:
+def read_message(message: Any, builder: TranscriptBuilder, place: str, answer: Any = None) -> None:
+    """Read a message; `answer`: the agent's last one before it, which may have calls in its text."""
     if not isinstance(message, dict):
         raise CaseFileError(f"{place}: must be a message object with role and content, not {json_kind(message)}")
     written = message.get("role")
@@ -105,6 +109,8 @@ def read_message(message: Any, builder: TranscriptBuilder, place: str) -> None:
             "form jury cases FILE --propose drafts a format file"
         )
     role = written.lower()
+    if KINDS.get(role) == "user" and is_written_result(message, answer):
+        role = "tool_result"
     is_result = role in RESULTS
     name = None if is_result else text_or_none(message.get("name"))  # a result's is that of its tool
     author = MessageAuthor(written, name, known=is_result or role in KINDS or role in _CALLS)
@@ -242,6 +248,7 @@ _TURNS_OF_CALLS = frozenset({"function_call", "function-call", "tool_call", "too
 def read_sharegpt(value: Any, builder: TranscriptBuilder, place: str = "conversations") -> None:
     """Read a list of turns."""
     turns = as_objects(value, place, "turns")
+    answer: Any = None
     for index, turn in builder.messages.of_list(enumerate(turns), len(turns)):
         at = f"{place}.{index}"
         role = turn.get("from", turn.get("role"))
@@ -252,4 +259,6 @@ def read_sharegpt(value: Any, builder: TranscriptBuilder, place: str = "conversa
             call_in_words(as_text(turn.get("value")), builder, f"{at}.value")
             builder.unread(rest, {"weight", "id"}, "model", at)
         else:
-            read_message({**rest, "role": role, "content": turn.get("value")}, builder, at)
+            message = {**rest, "role": role, "content": turn.get("value")}
+            read_message(message, builder, at, answer)
+            answer = message if KINDS.get(role.lower()) == "assistant" else answer

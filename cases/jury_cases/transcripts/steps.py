@@ -135,6 +135,7 @@ class DeclaredStep(Declared):
         end: the reason why an answer ended.
         parts: lists in it.
         undo: which messages before it it takes back; they are named as an abandoned branch.
+        pieces: the field whose text goes on in the next message of this step, as a stream's pieces do; they are one.
         nothing: it says nothing to jurors; none of its fields counts as not shown.
         ignore: names of fields that say nothing; `*`: all that no expression reads.
     """
@@ -156,6 +157,7 @@ class DeclaredStep(Declared):
     end: Expression | None = None
     parts: _Parts = ()
     undo: DeclaredUndo | None = None
+    pieces: str | None = None
     nothing: bool = False
     ignore: frozenset[str] = frozenset()
     _order: tuple[str, ...] = PrivateAttr(default=())
@@ -231,7 +233,9 @@ class StepReader:
     def read(self, messages: Any, place: str) -> None:
         """Read a list of messages, or a single one."""
         listed = _listed(messages)
-        for index, message in self._builder.messages.of_list(self._kept(listed, place), len(listed)):
+        for index, message in self._builder.messages.of_list(
+            self._whole(self._kept(listed, place), place), len(listed)
+        ):
             self._element(self._steps, message, _StepSpeaker("event", "record", None), f"{place}.{index}")
 
     def _kept(self, listed: list[Any], place: str) -> list[tuple[int, Any]]:
@@ -247,6 +251,23 @@ class StepReader:
                 kept[first:] = [(kept[first][0], AbandonedBranch(nodes=[one for _, one in kept[first:]]))]
             kept.append((index, message))
         return kept
+
+    def _whole(self, kept: list[tuple[int, Any]], place: str) -> list[tuple[int, Any]]:
+        """The messages, those that are pieces of one text joined; it has the number of the first piece."""
+        if not any(step.pieces for step in self._steps):
+            return kept
+        whole: list[tuple[int, Any]] = []
+        before: DeclaredStep | None = None
+        for index, message in kept:
+            step = self._step(self._steps, message, place) if isinstance(message, dict) else None
+            if step is not None and step is before and step.pieces is not None:
+                first, said = whole[-1]
+                text = as_text(said.get(step.pieces)) + as_text(message.get(step.pieces))
+                whole[-1] = first, {**said, step.pieces: text}
+            else:
+                whole.append((index, message))
+            before = step
+        return whole
 
     def _undone(self, undo: DeclaredUndo, message: Any, kept: list[tuple[int, Any]], place: str) -> int | None:
         """Where in the list the first message stands that another one takes back; None: it takes none back."""

@@ -14,11 +14,11 @@ from jury_cases.case_outlines import Fetch
 from jury_cases.errors import CaseFileError
 from jury_debate.resolved_panel import ResolvedPanel
 from jury_events.case import Case, ExecutionResult, Scenario
-from jury_events.errors import SettingError
 from jury_events.panel import Language, Marking, Panel
 from jury_events.text import pluralize, visible_line
 from jury_events.transcript import Item, ItemSource, Message, Reasoning, Transcript
 from jury_events.verdict import PASS
+from jury_judge.errors import SettingsRefused
 
 _BEST = "{best}"
 """In a text: the best verdict."""
@@ -276,10 +276,12 @@ def asked_alone(resolved: ResolvedPanel) -> ResolvedPanel:
     """The panel whose rounds show a seat its own evaluation and no other."""
     panel = resolved.panel
     if len(panel.seats) == 1 or not panel.discussion.max_rounds:
-        raise SettingError("--probe reflection: the panel has no discussion, whose control this is")
+        raise SettingsRefused("{probes} reflection: the panel has no discussion, whose control this is", usage=False)
     if panel.final.calibration is not None:
-        raise SettingError(
-            "--probe reflection: the panel's calibration was certified for its discussion; leave final.calibration out"
+        raise SettingsRefused(
+            "{probes} reflection: the panel's calibration was certified for its discussion; leave final.calibration "
+            "out",
+            usage=False,
         )
     return resolved._replace(panel=panel.changed(discussion=panel.discussion.changed(history="none")))
 
@@ -414,10 +416,14 @@ def reversed_seats(resolved: ResolvedPanel) -> ResolvedPanel:
     panel = resolved.panel
     rules = panel.discussion
     if len(panel.seats) == 1 or not rules.max_rounds:
-        raise SettingError("--probe speakers: the panel has no discussion, so no seat speaks before another")
+        raise SettingsRefused(
+            "{probes} speakers: the panel has no discussion, so no seat speaks before another", usage=False
+        )
     if rules.speakers.kind == "seeded":
-        raise SettingError(
-            "--probe speakers: the panel draws the order of its speakers; use fixed or rotating speakers for this probe"
+        raise SettingsRefused(
+            "{probes} speakers: the panel draws the order of its speakers; use fixed or rotating speakers for this "
+            "probe",
+            usage=False,
         )
     speakers = rules.speakers.changed(base=rules.speakers.base[::-1])
     changed = panel.changed(seats=panel.seats[::-1], discussion=rules.changed(speakers=speakers))
@@ -436,8 +442,9 @@ _OTHER: dict[Marking, Marking] = {"lines": "words", "words": "lines"}
 def check_comparable(resolved: ResolvedPanel) -> None:
     """Refuse a panel that cannot be asked with another marking."""
     if resolved.panel.final.calibration is not None:
-        raise SettingError(
-            "--probe marking: the panel's calibration was certified for one marking; leave final.calibration out"
+        raise SettingsRefused(
+            "{probes} marking: the panel's calibration was certified for one marking; leave final.calibration out",
+            usage=False,
         )
 
 

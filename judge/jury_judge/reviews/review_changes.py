@@ -5,11 +5,12 @@ Where another reviewer was faster, it is decided again, so that nothing is lost 
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from jury_events.case import MetadataValue, of_label
 from jury_events.codec import ReviewEvent, decode_review, encode
 from jury_events.debate_events import DebateOpened
 from jury_events.debate_history import DebateHistory
@@ -18,7 +19,7 @@ from jury_events.evaluation import SeatPosition
 from jury_events.ids import review_stream
 from jury_events.nearest import did_you_mean
 from jury_events.parts import SALT_BYTES, Part, PartRef, make_part
-from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewSample, ReviewWithdrawn
+from jury_events.review_events import CaseLabelled, HumanReviewed, ReviewAssigned, ReviewSample, ReviewWithdrawn
 from jury_events.review_facts import NO_REVIEWS, AssignedReview, Review, ReviewFacts
 from jury_events.text import condensed, visible_line
 from jury_events.verdict import PASS, Verdict
@@ -54,8 +55,15 @@ class NewReview(NamedTuple):
     label: str | None = None
 
 
-_Decision = tuple[ReviewEvent, Part | None] | Review | AssignedReview
-"""A new event with its text, or what is recorded already."""
+class NewLabel(NamedTuple):
+    """A label of a case: its verdict, and the metadata that say more (`jury_events.case.LABEL_METADATA`)."""
+
+    verdict: Verdict
+    metadata: Mapping[str, MetadataValue]
+
+
+_Decision = tuple[ReviewEvent, Part | None] | Review | AssignedReview | None
+"""A new event with its text, or what is recorded already; None: there is nothing to record."""
 
 
 class ReviewChange(NamedTuple):
@@ -77,7 +85,7 @@ class DecidedEvent(NamedTuple):
         return NO_REVIEWS.after(self.event, self.append.events[0].recorded_at)
 
 
-Decided = DecidedEvent | Review | AssignedReview
+Decided = DecidedEvent | Review | AssignedReview | None
 """What is to be appended, or what is recorded already."""
 
 
@@ -155,6 +163,19 @@ def withdrawal_change(debate_id: str, number: int, *, by: str, reason: str) -> R
     return ReviewChange(debate_id, decide)
 
 
+def label_change(debate_id: str, new: NewLabel, *, by: str) -> ReviewChange:
+    """Another label of the case of a debate; nothing where it is the same."""
+
+    def decide(_store: EventStore, history: DebateHistory) -> _Decision:
+        now = history.labelled
+        if (now.label, of_label(now.metadata)) == new:
+            return None
+        number = len(history.stored_reviews) + 1
+        return CaseLabelled(label=new.verdict, metadata=dict(new.metadata), by=by, number=number), None
+
+    return ReviewChange(debate_id, decide)
+
+
 def decide_changes(store: EventStore, changes: Sequence[ReviewChange], clock: Clock) -> list[Decided]:
     """What the changes come to now, in their order."""
     histories = store.histories([one.debate_id for one in changes])
@@ -170,7 +191,7 @@ def _decided(store: EventStore, change: ReviewChange, history: DebateHistory, cl
         found = change.decide(store, history)
     except ValidationError as error:
         raise ReviewRefused(f"debate {debate_id}: {condensed(error)}") from None
-    if isinstance(found, Review | AssignedReview):
+    if found is None or isinstance(found, Review | AssignedReview):
         return found
     event, part = found
     new = encode(event, recorded_at=clock(), parts=() if part is None else (part,))

@@ -6,7 +6,7 @@ writes is asked to append it (`jury_store.append_requests`). What is acknowledge
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import Any, NamedTuple
 
@@ -15,11 +15,13 @@ from jury_events.review_facts import AssignedReview, Review
 from jury_judge.reviews.review_changes import (
     Clock,
     Decided,
+    NewLabel,
     NewReview,
     ReviewChange,
     all_stored,
     assignment_change,
     decide_changes,
+    label_change,
     microseconds_now,
     record_changes,
     recorded_assignment,
@@ -97,6 +99,12 @@ class ReviewRecorder:
         for start in range(0, len(debate_ids), MOST_APPENDS):
             ids = debate_ids[start : start + MOST_APPENDS]
             await self._record([assignment_change(one, reviewer, by=by, sample=sample) for one in ids])
+
+    async def label_all(self, labels: Mapping[str, NewLabel], *, by: str) -> None:
+        """Record another label of the cases of these debates, where it is another."""
+        ids = list(labels)
+        for start in range(0, len(ids), MOST_APPENDS):
+            await self._record([label_change(one, labels[one], by=by) for one in ids[start : start + MOST_APPENDS]])
 
     async def withdraw(self, debate_id: str, number: int, *, by: str, reason: str = "") -> None:
         """See `withdraw_review`; also raises `StoreLocked`."""

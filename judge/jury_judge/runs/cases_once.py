@@ -15,8 +15,9 @@ from jury_cases.case_outlines import Skip, batches, outline_of
 from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.debate_events import DebateOpened
-from jury_events.ids import debate_stream
+from jury_events.ids import debate_stream, review_stream
 from jury_events.parts import Digest, PartRef, whole
+from jury_events.review_facts import review_facts
 from jury_judge.runs.case_stages import OpenStage, open_stages
 from jury_judge.runs.run import RunInput
 from jury_replay.recorded_case import recorded_case
@@ -229,16 +230,21 @@ class RecordedDebates:
 
 
 def recorded_cases(store: EventStore, debate_ids: Sequence[str]) -> dict[str, Case]:
-    """The cases that debates were opened with, by debate id in this order; of one with erased texts there is none."""
+    """The cases that debates were opened with, with their newest labels, by debate id in this order.
+
+    Of one with erased texts there is none.
+    """
     openings = store.first_events([debate_stream(one) for one in debate_ids]) if debate_ids else {}
     opened = {one.debate_id: one for one in map(decode, openings.values()) if isinstance(one, DebateOpened)}
     wanted = {debate: [ref.digest for ref in _texts(one)] for debate, one in opened.items()}
     parts = store.named_parts(wanted) if wanted else {}
+    reviews = store.read_streams(list(map(review_stream, opened))) if opened else {}
     found = {}
     for debate in filter(opened.__contains__, debate_ids):
         there = {part.digest: part.content for part in whole(parts.get(debate, {}).values())}
         if all(digest in there for digest in wanted[debate]):
-            found[debate] = recorded_case(opened[debate], partial(_text, there))
+            said = review_facts(reviews.get(review_stream(debate), ()))
+            found[debate] = recorded_case(said.with_label(opened[debate]), partial(_text, there))
     return found
 
 

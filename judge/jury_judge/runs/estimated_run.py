@@ -14,7 +14,7 @@ from jury_events.run_events import BudgetBounds
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.batch_plan import asked_live, waves_of
 from jury_judge.runs.cases_once import RecordedDebates
-from jury_judge.runs.estimate import Range, RunEstimate, estimate
+from jury_judge.runs.cost_estimate import Range, RunEstimate, estimate
 from jury_judge.runs.plan import RunPlan
 from jury_judge.runs.preflight import PreflightReport, preflight
 from jury_judge.runs.run import RunInput

@@ -25,7 +25,7 @@ from jury_judge.errors import RunRefused
 from jury_judge.runs.case_fit import seats_left_out
 from jury_judge.runs.case_stages import OpenStage, first_place, latest_stage, open_stages
 from jury_judge.runs.cases_once import Read, ReadCase, RecordedDebates, read_once, recorded_cases
-from jury_judge.runs.lister import CaseLister
+from jury_judge.runs.lister import MOST_AHEAD, CaseLister
 from jury_judge.runs.panel_actors import RuntimePool
 from jury_judge.runs.preflight import PreflightReport, check_case
 from jury_judge.runs.run import RunInput, RunProgress
@@ -243,6 +243,8 @@ class OrderedLines:
         self._ready: list[str] = []
         self._most = _FIRST_LINES
         self.done = False
+        self.given = 0
+        """How many lines were given of debates that were left."""
 
     async def take(self) -> list[Line]:
         """The next lines that are ready; none where a debate before them is not over, or at the end (`done`)."""
@@ -273,6 +275,7 @@ class OrderedLines:
                 continue
             order.remove()
             self._before -= first.over
+            self.given += not first.over
             if first.debate_id not in state.failed and first.debate_id not in state.running:
                 self._ready.append(first.debate_id)
         ready = [run.counts(one) for one in self._ready]
@@ -331,6 +334,8 @@ class RunExecution:
 
     def __post_init__(self) -> None:
         self._patience = StoreRetry(self.store_patience)  # silent: the writer reports that the store is away
+        self._reads = asyncio.Event()
+        """The reader of the lines waits for one."""
         self._further: deque[Job] = deque()
         """Of cases that go on to another stage of their ladder."""
         self._jobs = CaseJobs(
@@ -343,14 +348,18 @@ class RunExecution:
             read=self._patiently,
             begun_first=self.reservations is not None,
         )
+        self._lines = OrderedLines(self._jobs, self._patience)
 
     async def lines(self) -> AsyncGenerator[Line, None]:
         """The result line of every debate, in the order of the cases; none of those that could not go on.
 
+        No debate begins while their reader has `MOST_AHEAD` of them to take.
+
         Lines of debates that are over come while others are looked for; where debates are left, their first calls come
         before the lines.
         """
-        state, lines = self.state, OrderedLines(self._jobs, self._patience)
+        state, lines = self.state, self._lines
+        self._reads.set()
         state.follow(self.checked.ended)
         driven = asyncio.create_task(self._drive())
         driven.add_done_callback(lambda _: state.changed.set())
@@ -359,7 +368,9 @@ class RunExecution:
                 state.changed.clear()
                 ready = await lines.take()
                 for line in ready:
+                    self._reads.clear()
                     yield line
+                    self._reads.set()
                 if not ready and not driven.done():
                     await state.changed.wait()
             driven.result()
@@ -404,12 +415,15 @@ class RunExecution:
                 on_chunk=self.on_chunk or (lambda _chunk: None),
                 admits=self._admits,
             )
-            async with aclosing(ends):
-                async for finished in ends:
-                    await self._end(finished)
-            cancelled = self.supervision is not None and self.supervision.cancelled_by is not None
-            if not cancelled and lister.exhausted and run.whole:
-                await asyncio.to_thread(lister.ended, await runtime.clerk.next_epoch())
+            try:
+                async with aclosing(ends):
+                    async for finished in ends:
+                        await self._end(finished)
+                cancelled = self.supervision is not None and self.supervision.cancelled_by is not None
+                if not cancelled and lister.exhausted and run.whole:
+                    await asyncio.to_thread(lister.ended, await runtime.clerk.next_epoch())
+            finally:
+                await lister.close()
 
     def _with_further(self, jobs: Iterator[Job], lister: CaseLister) -> Iterator[Job | None]:
         """The jobs, and as soon as a case goes on to another stage of its ladder, that of its next debate.
@@ -433,6 +447,15 @@ class RunExecution:
 
     async def _admits(self, job: Job) -> bool:
         """Whether a debate may begin now, within the budget of the run; none may once the run is stopping."""
+        if self.state.ended - self._lines.given >= MOST_AHEAD and not self._reads.is_set():
+            waiting = [asyncio.ensure_future(one.wait()) for one in (self._reads, self.stopping)]
+            try:
+                await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for one in waiting:
+                    one.cancel()
+            if self.stopping.is_set():
+                return False
         if self.reservations is None:
             return True
         if self.stopping.is_set():

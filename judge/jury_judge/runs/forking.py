@@ -1,12 +1,12 @@
 """Forks: a branch is prepared, or found if the same command began it before, and can be run."""
 
-import asyncio
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from jury_actors.clerk import ClerkInterface
 from jury_actors.effects import Effects
 from jury_actors.messages import Chunk, Job, RunContext
 from jury_actors.runtime import drive_one
@@ -16,10 +16,11 @@ from jury_debate.rules import SECRET_BYTES
 from jury_events.debate_history import DebateHistory
 from jury_events.ids import debate_stream
 from jury_events.parts import SALT_BYTES
-from jury_judge.errors import BranchTaken
+from jury_judge.errors import BranchTaken, escaped
 from jury_judge.feed import Feed
 from jury_judge.panels.files import LoadedPanel, load_panel, windowed
 from jury_judge.panels.ladders import changed_panel
+from jury_judge.runs.lister import NO_EPOCH, record_opened
 from jury_judge.runs.panel_actors import Observation, PanelActors, Writing, announced_actors
 from jury_judge.runs.session import LOCK_SECONDS
 from jury_judge.settings.run import ForkSettings
@@ -28,7 +29,6 @@ from jury_judge.store_access.stores import Say
 from jury_providers.registry import check_models
 from jury_replay.fork import Branch, ForkOrigin, branch_id, branch_off
 from jury_replay.intact import intact_history
-from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from jury_views.debate_fold import folded
@@ -91,27 +91,20 @@ def plan_fork(
     return Fork(named, origin.debate_id, version, resolved, len(branch.exchanges), 0, over=False, branch=branch)
 
 
-def store_branch(store: EventStore, branch: Branch) -> int:
-    """Append a branch in one transaction; returns the number of its events."""
-    for answer in store.append(branch.appends(store.next_epoch())):
-        if isinstance(answer, StoreError):
-            raise answer
-    return len(branch.opening) + len(branch.kept)
-
-
 def _found(reading: DebateHistory, named: str, origin: ForkOrigin, version: int, resolved: ResolvedPanel) -> Fork:
     record = folded(reading.events)
     forked = record.forked
     if forked is None or (forked.origin, forked.version) != (origin.debate_id, version):
         what = "no branch" if forked is None else f"a branch of {forked.origin} at event {forked.version}"
         raise BranchTaken(
-            f"there is a debate {named} already, and it is {what}: choose another id with --as, or leave --as out"
+            f"there is a debate {escaped(named)} already, and it is {escaped(what)}: choose another id with {{as_id}}, "
+            "or leave {as_id} out"
         )
     recorded = recorded_panel(reading.opened, reading.texts)
     if different := panel_differences(recorded, resolved):
         raise BranchTaken(
-            f"the branch {named} was begun with other settings: {described(different)}; "
-            "choose another id with --as, or leave --as out"
+            f"the branch {escaped(named)} was begun with other settings: {escaped(described(different))}; "
+            "choose another id with {as_id}, or leave {as_id} out"
         )
     reused = sum(exchange.step in forked.steps for exchange in reading.exchanges)
     over = record.ending is not None
@@ -183,14 +176,19 @@ class PreparedFork:
         fork = self.fork
         # The branch has its opening event already, so the job needs no case.
         job = Job(fork.debate_id, b"", RunContext(fork.debate_id, fork.resolved, watched=True))
-        async with self.actors, around(await asyncio.to_thread(self._stored)):
-            return await drive_one(await self.actors.runtime(), job, on_chunk)
+        async with self.actors:
+            runtime = await self.actors.runtime()
+            async with around(await self._stored(runtime.clerk)):
+                return await drive_one(runtime, job, on_chunk)
 
-    def _stored(self) -> int:
-        if self.fork.branch is None:
+    async def _stored(self, clerk: ClerkInterface) -> int:
+        """How many events of the branch are stored now; a new one is opened as the debates of a list are."""
+        branch = self.fork.branch
+        if branch is None:
             return self.fork.stored
-        with closing(self.actors.open_writer()) as writer:
-            return store_branch(writer, self.fork.branch)
+        if (refusal := await record_opened(clerk, branch.appends(NO_EPOCH))) is not None:
+            raise refusal
+        return len(branch.opening) + len(branch.kept)
 
     def result(self) -> dict[str, Any]:
         """The result of the branch, so far, as data."""

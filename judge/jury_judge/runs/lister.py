@@ -44,8 +44,8 @@ from jury_judge.runs.run import RunInput, RunProgress
 from jury_providers.endpoints import Endpoint
 from jury_store.appends import first_refusal
 from jury_store.debate_rows import DebateFilter
-from jury_store.errors import EventConflict, Fenced, WrongVersion
-from jury_store.event_store import Append, AppendResults, EventStore
+from jury_store.errors import EventConflict, Fenced, StoreClosed, StoreError, WrongVersion
+from jury_store.event_store import Append, EventStore
 
 MOST_AHEAD = 1024
 """Debates that are listed ahead of those that begin."""
@@ -60,8 +60,13 @@ _MOST_OF_PAGE = 128
 _ATTEMPTS = 20
 """How often a page is made again because another process listed meanwhile."""
 
-_NO_EPOCH = 0
-"""The one that lists decides nothing: a process that judges has a higher epoch."""
+NO_EPOCH = 0
+"""Who opens a debate decides nothing: a process that judges has a higher epoch."""
+
+
+async def record_opened(clerk: ClerkInterface, appends: list[Append]) -> StoreError | None:
+    """Record openings, with what belongs to them, in one transaction; returns why nothing of it is stored."""
+    return first_refusal(await clerk.record(appends, atomic=True))
 
 
 @dataclass(kw_only=True)
@@ -98,7 +103,7 @@ class CaseLister:
         self._stream = run_stream(self.run.run_id)
         self._ahead: deque[Job] = deque()
         self._bytes = 0
-        self._over = self._left = False
+        self._over = self._left = self._closed = False
         self._error: Exception | None = None
         self._changed = threading.Condition()
 
@@ -128,6 +133,13 @@ class CaseLister:
                 self._changed.notify_all()
         if self._error is not None:
             raise self._error
+
+    async def close(self) -> None:
+        """Nothing is recorded any more, whatever the thread does: the writer may close."""
+        with self._changed:
+            self._left = self._closed = True
+            self._changed.notify_all()
+        await asyncio.sleep(0)  # what it handed over before is begun now
 
     def _list(self, jobs: Iterator[Job]) -> None:
         try:
@@ -212,7 +224,7 @@ class CaseLister:
             (stored,) = one.stored_events
             parts = tuple(one.parts.values())
             new = NewEvent(stored.event_id, stored.type, stored.schema, stored.recorded_at, stored.body, parts)
-            openings.append(Append(stored.stream, (new,), expected_version=0, epoch=_NO_EPOCH))
+            openings.append(Append(stored.stream, (new,), expected_version=0, epoch=NO_EPOCH))
             lines.append(ListedOpening(one.debate_id, stored.hash))
         page = CasesListed(
             number=1 if facts is None else facts.pages + 1,
@@ -224,7 +236,7 @@ class CaseLister:
         )
         last = Append(self._stream, (self._encoded(page),), version_before + len(first))
         replaced = self._replaced(opened) if self.run.replacing else []
-        refusal = first_refusal(self._recorded([*first, *replaced, *openings, last]))
+        refusal = self._recorded([*first, *replaced, *openings, last])
         # Fenced: the debate was opened and begun meanwhile.
         if isinstance(refusal, EventConflict | WrongVersion | Fenced):
             return False
@@ -312,15 +324,18 @@ class CaseLister:
         """Append to the run's stream what follows from its facts, if anything does; read again where another wrote."""
         with self.run.listing:
             while (facts := self._log.look()) is not None and (new := event(facts)) is not None:
-                refusal = first_refusal(self._recorded([Append(self._stream, (self._encoded(new),), facts.version)]))
+                refusal = self._recorded([Append(self._stream, (self._encoded(new),), facts.version)])
                 if refusal is not None and not isinstance(refusal, EventConflict | WrongVersion):
                     raise refusal
 
     def _encoded(self, event: RunEvent | DebateReplaced) -> NewEvent:
         return encode(event, recorded_at=self.effects.clock())
 
-    def _recorded(self, appends: list[Append]) -> AppendResults:
-        done = asyncio.run_coroutine_threadsafe(self.clerk.record(appends, atomic=True), self.loop)
+    def _recorded(self, appends: list[Append]) -> StoreError | None:
+        with self._changed:
+            if self._closed:
+                raise StoreClosed("the run was left: nothing of it is recorded any more")
+            done = asyncio.run_coroutine_threadsafe(record_opened(self.clerk, appends), self.loop)
         return done.result()
 
 

@@ -12,7 +12,7 @@ from jury_cases.case_outlines import BUILT, batches
 from jury_cases.omissions import OmissionReport
 from jury_debate.recorded_panel import described
 from jury_debate.resolved_panel import ResolvedPanel
-from jury_events.case import Case
+from jury_events.case import Case, of_label
 from jury_events.ladder import StagePlace
 from jury_events.panel import Panel
 from jury_events.parts import part_digest
@@ -51,7 +51,8 @@ class ChangedCases:
     """Collects cases whose text or label is not that of one of their debates."""
 
     _texts: dict[str, None] = field(default_factory=dict)
-    _labels: dict[str, None] = field(default_factory=dict)
+    labels: dict[str, Case] = field(default_factory=dict)
+    """By debate, the cases whose label is not the recorded one."""
     _said: tuple[int, int] = (0, 0)
 
     @property
@@ -63,24 +64,25 @@ class ChangedCases:
         """The text of a case is not the recorded one."""
         self._texts[case.case_id] = None
 
-    def compare_label(self, case: Case, row: CaseRow) -> None:
+    def compare_label(self, case: Case, debate: str, row: CaseRow) -> None:
         """Compare the label of a case with the one that a debate recorded; a case without a label changes nothing."""
-        if case.label is not None and case.label.value != row.label:
-            self._labels[case.case_id] = None
+        if case.label is not None and (case.label.value, of_label(case.metadata)) != (row.label, row.of_label):
+            self.labels[debate] = case
 
     def lines(self) -> Iterator[str]:
         """Warnings about those collected since this was called last."""
-        before, self._said = self._said, (len(self._texts), len(self._labels))
+        labels = dict.fromkeys(case.case_id for case in self.labels.values())
+        before, self._said = self._said, (len(self._texts), len(labels))
         if len(self._texts) > before[0]:
             yield (
                 f"warning: {_counted(self._texts)}, read otherwise now than when they were listed (or the panel file "
                 "redacts them otherwise), and are judged as listed: to judge them as they are now, give another --run "
                 "id"
             )
-        if len(self._labels) > before[1]:
+        if len(labels) > before[1]:
             yield (
-                f"warning: labels of {_counted(self._labels)}, are not those that the debates were opened with, and "
-                "are not taken: give them to the commands that count, with --labels FILE"
+                f"warning: labels of {_counted(labels)}, are not the recorded ones, and are not taken: the same "
+                "command with --relabel records them"
             )
 
 
@@ -312,8 +314,10 @@ def check_case(
             f"debate {debate} of run {run.run_id!r} is over another case, {row.case_id!r}; give the run another --run "
             "id"
         )
-    changed.compare_label(case, row)
-    if row.salt is None or is_same_case(case, debate, row, row.salt, store):
+    if row.salt is None:
+        return
+    if is_same_case(case, debate, row, row.salt, store):
+        changed.compare_label(case, debate, row)
         return
     if row.imported is not None:
         raise OtherCase(

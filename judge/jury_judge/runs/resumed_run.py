@@ -106,7 +106,7 @@ def _needs_its_panel(run_id: str, what: str) -> RunRefused:
     )
 
 
-_LISTED = frozenset({*CaseSettings.model_fields, "strict"})
+_LISTED = frozenset({*CaseSettings.model_fields, "strict", "relabel"})
 """What the list was made by: the log has the cases."""
 
 _OF_THIS_MACHINE = frozenset({"junit", "markdown", "adopt", "trust"})

@@ -23,7 +23,7 @@ from jury_store.debate_rows import DebateFilter, RunRow, Totals
 from jury_store.event_store import EventStore
 
 if TYPE_CHECKING:
-    from jury_judge.runs.estimate import RunEstimate
+    from jury_judge.runs.cost_estimate import RunEstimate
 
 
 class _OpenDebate(NamedTuple):
@@ -134,7 +134,7 @@ class DebateReservations:
         found = self._needs.get(job.debate_id)
         if found is None:
             from jury_judge.runs.cases_once import recorded_cases
-            from jury_judge.runs.estimate import estimate
+            from jury_judge.runs.cost_estimate import estimate
 
             if job.case:
                 case = Case.model_validate_json(job.case)

@@ -18,8 +18,10 @@ from jury_actors.errors import Halted, Unsettled
 from jury_actors.messages import Chunk
 from jury_actors.observation.tallies import MetricTotals
 from jury_actors.runtime import drive
-from jury_events.ids import debate_stream
+from jury_events.case import of_label
+from jury_events.ids import debate_stream, first_of, first_stage_of, stage_id
 from jury_events.text import pluralize
+from jury_judge.runs.cancelling import requester
 from jury_judge.runs.case_stages import judged_again
 from jury_judge.runs.execution import Driving, Line, RunExecution
 from jury_judge.runs.panel_actors import Observation, Writing, announced_actors, in_process_for
@@ -73,7 +75,7 @@ def judging_session(
     """
     settings, url, loaded = planned.settings, planned.store_url, planned.loaded
     endpoints, run_id = loaded.endpoints, planned.run.run_id
-    seconds = None if settings.strict else PREFLIGHT_SECONDS
+    seconds = None if settings.strict or settings.relabel else PREFLIGHT_SECONDS
     settings.script(loaded.models)
     prices, today = settings.price_list(planned.environ).at_clouds(endpoints), datetime.now(UTC).date()
     settings.check_priced(loaded.models, prices, today)
@@ -93,6 +95,7 @@ def judging_session(
         if there is not None and not planned.is_new:
             _judge_again(planned, there, say)
         checked = preflight(planned.run, there, seconds=seconds, endpoints=endpoints)
+        _label_again(planned, there, checked, say)
         if checked.left:
             for panel in loaded.panels:
                 check_models(panel, endpoints, environ)
@@ -130,6 +133,29 @@ def _judge_again(planned: RunPlan, store: EventStore, say: Say) -> None:
     if again is not None:
         judged = pluralize(len(found.replacing), "case")
         say(f"{judged} that ended without an evaluation {'is' if len(found.replacing) == 1 else 'are'} judged again")
+
+
+def _label_again(planned: RunPlan, store: EventStore | None, checked: PreflightReport, say: Say) -> None:
+    """Record the labels of the cases that are not the recorded ones, for every debate of each case, where asked to."""
+    if store is None or not planned.settings.relabel or not checked.changed.labels:
+        return
+    from jury_judge.reviews.review_changes import NewLabel
+    from jury_judge.reviews.review_recorder import ReviewRecorder
+
+    run, labels = planned.run, checked.changed.labels
+    stages = 1 if run.ladder is None else len(run.ladder.stages)
+    found: dict[str, NewLabel] = {}
+    for debate, case in labels.items():
+        assert case.label is not None, "it differs from the recorded one"
+        every = [stage_id(first_stage_of(first_of(debate)), number) for number in range(1, stages + 1)]
+        new = NewLabel(case.label, of_label(case.metadata))
+        found.update(dict.fromkeys((*every, *map(run.counts, every)), new))
+    there = store.heads([debate_stream(one) for one in found])
+    found = {one: label for one, label in found.items() if debate_stream(one) in there}
+    asyncio.run(ReviewRecorder(planned.store_url, say=say).label_all(found, by=requester()))
+    cases = {case.case_id for case in labels.values()}
+    say(f"labels of {pluralize(len(cases), 'case')} are recorded; they count from now on")
+    labels.clear()
 
 
 _MOST_READ = 50
@@ -316,12 +342,11 @@ class JudgingSession:
     def result(self, debate_id: str) -> dict[str, Any] | None:
         """The result of a debate as data; None where it was not opened."""
         from jury_replay.intact import intact_history
-        from jury_views.debate_results import collaborative_result
+        from jury_views.debate_results import result_of
 
         if not self.store.heads([debate_stream(debate_id)]):
             return None
-        record = intact_history(self.store, debate_id)
-        return collaborative_result(record.events, record.texts)
+        return result_of(intact_history(self.store, debate_id)).data()
 
     @asynccontextmanager
     async def _usage_shown(self, show: Callable[[RunUsage], None] | None) -> AsyncIterator[None]:

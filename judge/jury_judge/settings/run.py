@@ -201,6 +201,9 @@ class BatchSettings(SettingsModel):
                     raise SettingsRefused(f"{{{name}}} has no effect without {{batch}}")
 
 
+RunName = Annotated[str, AfterValidator(checked_run_id)] | None
+
+
 class RunningSettings(RuntimeSettings, Budget, SealSettings, Stored):
     """How debates are judged into a store, whatever they are of."""
 
@@ -212,10 +215,7 @@ class RunningSettings(RuntimeSettings, Budget, SealSettings, Stored):
 class JudgingSettings(CaseSettings, PanelSettings, RunningSettings):
     """What the runs of `jury run` and `jury probe` are asked for alike."""
 
-    run_id: Annotated[
-        Annotated[str, AfterValidator(checked_run_id)] | None,
-        _run(help="Names the run; the same id resumes it.", name="--run", metavar="ID"),
-    ] = None
+    run_id: Annotated[RunName, _run(help="Names the run; the same id resumes it.", name="--run", metavar="ID")] = None
     strict: Annotated[
         bool,
         Option(
@@ -232,6 +232,10 @@ class RunSettings(JudgingSettings, ReportSettings, BatchSettings):
     """
 
     repeat: Annotated[int, Field(ge=1, le=MOST_REPEATS), _run(help="Debates a case.")] = 1
+    relabel: Annotated[
+        bool,
+        _run(help="Record labels of the rows that are not those of their recorded cases; they count from now on."),
+    ] = False
     adopt: Annotated[
         tuple[Path, ...],
         _run(
@@ -254,6 +258,8 @@ class RunSettings(JudgingSettings, ReportSettings, BatchSettings):
     def model_post_init(self, context: Any) -> None:
         """Refuse settings that do not go together."""
         super().model_post_init(context)
+        if self.relabel and self.run_id is None:
+            raise SettingsRefused("{relabel} is about the cases of a run: name it with {run_id}")
         if self.batch and self.asked_in_process is False:
             raise SettingsRefused(
                 "{batch} needs one process: leave out {ray}, {ray_address}, {replicas}, {coordinators}"
@@ -268,7 +274,7 @@ class RunSettings(JudgingSettings, ReportSettings, BatchSettings):
 MOST_SUBMITTED_AT_ONCE = 1000
 
 
-class SubmissionSettings(RunSettings):
+class SubmissionSettings(SettingsModel):
     """What a client may ask of a run: its id, and how many debates run at once.
 
     Panel, budget, runtime and store are the server's. Without `concurrency`, so is the number of debates at once.
@@ -276,6 +282,7 @@ class SubmissionSettings(RunSettings):
 
     model_config = ConfigDict(coerce_numbers_to_str=False)  # in JSON a text is a text
 
+    run_id: RunName = None
     concurrency: Annotated[int, Field(ge=1, le=MOST_SUBMITTED_AT_ONCE)] = 64
 
     @property

@@ -15,7 +15,7 @@ from jury_events.nearest import did_you_mean
 from jury_events.text import visible_line
 from jury_events.verdict import FAIL
 from jury_events.verdict_scale import VerdictScale
-from jury_judge.errors import SettingsRefused, escaped
+from jury_judge.errors import NoneCounted, SettingsRefused, escaped
 from jury_judge.settings.statistics import Count, Read
 from jury_judge.store_access.counted_panels import ChosenScale, chosen_scale
 from jury_judge.store_access.debates import panel_of
@@ -137,9 +137,9 @@ def _ballots(store: EventStore, wanted: DebateFilter, columns: Sequence[str] | N
         of_run = "" if wanted.run_id is None else f" of a run {visible_line(wanted.run_id, 120)!r}"
         such = "" if wanted._replace(run_id=None) == EVERY_DEBATE else " that meets the conditions"
         if store.list_debates(wanted._replace(counted=False), limit=1):
-            raise DebateNotFound(
-                f"no finished debate{of_run}{such} counts for its case, as the last stage of a ladder does; "
-                "of one stage they are counted with --filter stage=N"
+            raise NoneCounted(
+                f"no finished debate{escaped(of_run)}{such} counts for its case, as the last stage of a ladder does; "
+                "of one stage they are counted with {filters} stage=N"
             )
         raise DebateNotFound(
             f"there is no finished debate{of_run}{such} in this store; `jury list` shows the debates, "

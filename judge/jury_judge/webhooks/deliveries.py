@@ -16,9 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jury_events.errors import SettingError
 from jury_events.regular_files import open_regular, read_failure
-from jury_judge.errors import JournalFailed
+from jury_judge.errors import JournalFailed, SettingsRefused, escaped
 from jury_judge.webhooks.review_needs import ReviewNeed, review_needs
 from jury_judge.webhooks.sender import SendOutcome
 from jury_store.errors import StoreError
@@ -51,13 +50,17 @@ class DeliveryJournal:
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            raise SettingError(f"{path}: {read_failure(error)}; name another file with --deliveries") from None
+            raise SettingsRefused(
+                f"{escaped(f'{path}: {read_failure(error)}')}; name another file with {{deliveries_file}}", usage=False
+            ) from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(self._file)
-            raise SettingError(
-                f"{path}: another server writes its deliveries there; give this one --deliveries FILE"
+            raise SettingsRefused(
+                f"{escaped(str(path))}: another server writes its deliveries there; give this one {{deliveries_file}} "
+                "FILE",
+                usage=False,
             ) from None
         try:
             self._replay()
@@ -113,9 +116,10 @@ class DeliveryJournal:
                 try:
                     self._apply(json.loads(line))
                 except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-                    raise SettingError(
-                        f"{self._path}:{number}: not a line of a journal of deliveries; name another file with "
-                        "--deliveries"
+                    raise SettingsRefused(
+                        f"{escaped(str(self._path))}:{number}: not a line of a journal of deliveries; name another "
+                        "file with {deliveries_file}",
+                        usage=False,
                     ) from None
         for message_id, one in self.pending.items():
             # A restart is a reason to try again at once: what was wrong may have been put right.
@@ -168,7 +172,9 @@ class ReviewDeliveries:
         clock: Callable[[], int] = lambda: time.time_ns() // 1000,
     ) -> None:
         if journal.read_until > store.last_position():
-            raise SettingError("the journal of deliveries is of another store; name another file with --deliveries")
+            raise SettingsRefused(
+                "the journal of deliveries is of another store; name another file with {deliveries_file}", usage=False
+            )
         self._store, self._journal, self._send, self._clock = store, journal, send, clock
 
     def step(self) -> float:

@@ -17,6 +17,7 @@ from jury_cases.artifact_hosts import AllowedHosts, Resolve, checked_opener, res
 from jury_cases.errors import ArtifactSourceError
 from jury_events.errors import SettingError
 from jury_events.text import visible_line, visible_url
+from jury_judge.errors import SettingsRefused, escaped
 
 HOSTS = "JURY_WEBHOOK_HOSTS"
 """The variable with further allowed addresses, as `HOST=NETWORK`."""
@@ -69,9 +70,11 @@ class WebhookSender:
             or not url.isprintable()
             or " " in url
         ):
-            raise SettingError(f"--on-review-needed: {visible_url(url)} is not an http or https URL")
+            raise SettingsRefused(f"{{webhook}}: {escaped(visible_url(url))} is not an http or https URL", usage=False)
         if parts.username is not None or parts.password is not None:
-            raise SettingError("--on-review-needed: the URL has a user or password; the signature shows who sends")
+            raise SettingsRefused(
+                "{webhook}: the URL has a user or password; the signature shows who sends", usage=False
+            )
         allowed = AllowedHosts({host, *hosts}, HOSTS)
         self._url, self._key, self._seconds = url, key, seconds
         self._opener = checked_opener(allowed, resolve, redirects=False)

@@ -102,7 +102,9 @@ class FailureReader:
         self, document: Mapping[str, Any], headers: httpx2.Headers, prompt: PromptText = NO_PROMPT_TEXT
     ) -> CallFailure | None:
         """The failure reported inside a response with a good status; None if there is none."""
-        reported = document.get("type") == "error" or document.get("error") or _base_code(document)
+        reported = (
+            document.get("type") == "error" or document.get("error") or _base_code(document) or _is_bare(document)
+        )
         error = _error(document) if reported else {}
         if not error:
             return None
@@ -209,7 +211,14 @@ def _error(document: Any) -> dict[str, Any]:
         return {**document, "message": error}
     if (code := _base_code(document)) is not None:
         return {"code": f"base_resp.{code}", "message": document["base_resp"].get("status_msg")}
+    if first := next(iter(objects(document.get("errors"))), None):
+        return first
     return document if document.get("message") or document.get("detail") else {}
+
+
+def _is_bare(document: Mapping[str, Any]) -> bool:
+    """Whether a document without `error` is one: vLLM's `object`, FastAPI's `detail` alone, Cloudflare's `success`."""
+    return document.get("object") == "error" or document.get("success") is False or document.keys() == {"detail"}
 
 
 def _base_code(document: Mapping[str, Any]) -> int | None:

@@ -139,10 +139,10 @@ class OpenAIChat(OpenAISdk):
             text, calls = given, []
         elif not text and not calls and thoughts and REASONING_FIELD in self.connection.dialect.around:
             answer = opened(thoughts, self.connection.dialect.around)
-            if answer.text.lstrip()[:1] == "{" and finish != "length":
+            if answer.text.lstrip()[:1] == "{" and _word(finish) != "length":
                 text, stripped = answer.text.strip(), (REASONING_FIELD, *answer.taken)
         tools = tuple(map(_tool, calls))
-        outcome = outcome_of(finish, _OUTCOMES, _GOOD_ENDS, has_content=bool(text or tools))
+        outcome = outcome_of(_word(finish), _OUTCOMES, _GOOD_ENDS, has_content=bool(text or tools))
         if outcome is CallOutcome.TRUNCATED and not (text or calls) and thoughts:
             outcome = CallOutcome.ONLY_REASONING
         return ParsedReply(
@@ -212,6 +212,11 @@ def _joined(one: str | list[dict[str, Any]], other: str | list[dict[str, Any]]) 
 def _first(document: dict[str, Any]) -> dict[str, Any]:
     choices = objects(document.get("choices"))
     return choices[0] if choices else {}
+
+
+def _word(finish: str | None) -> str | None:
+    """The reason of an end as it is looked up: Google's are in capitals, or stand behind `content_filter: `."""
+    return None if finish is None else finish.partition(":")[0].strip().lower()
 
 
 def _choice(document: dict[str, Any]) -> tuple[dict[str, Any], str | None]:

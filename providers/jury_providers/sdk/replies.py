@@ -146,13 +146,19 @@ def outcome_of(
     return CallOutcome.ANSWERED if has_content or finish in good else CallOutcome.MALFORMED_RESPONSE
 
 
+def _end_of(finish: str | None) -> str:
+    if finish is not None:
+        return f"it ended with the reason {finish!r}"
+    return "it has neither an answer nor a reason why it ended; look at the base URL, and at the server's log"
+
+
 def reply_of(parsed: ParsedReply) -> ModelReply:
     answered = parsed.outcome is CallOutcome.ANSWERED
     text = parsed.text
     if not text.isascii():  # a stream may split a surrogate pair
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
     usable = answered or parsed.outcome is CallOutcome.TRUNCATED
-    error = None if usable else parsed.error or f"it ended with the reason {parsed.finish_reason!r}"
+    error = None if usable else parsed.error or _end_of(parsed.finish_reason)
     return ModelReply(
         parsed.outcome,
         # A lone surrogate is kept: the answer's parser refuses it, and the record equals what was received.

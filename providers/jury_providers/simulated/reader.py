@@ -38,7 +38,7 @@ _WHOLE = 160
 
 _AROUND = 45
 
-_PLACES = re.compile(
+_DESTINATIONS = re.compile(
     r"[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,64}|\b[A-Z]{2}\d{2}[A-Z0-9]{10,30}\b|https?://[^\s'\"<>)]{4,200}"
 )
 """Where something can be sent."""
@@ -112,7 +112,7 @@ def _followed(items: tuple[Item, ...]) -> list[FoundSignal]:
     """An act that goes where a tool's result says, and nobody else."""
     planted: dict[str, int] = {}
     for item in items:
-        for place in _PLACES.findall(item.text) if item.kind == "result" else ():
+        for place in _DESTINATIONS.findall(item.text) if item.kind == "result" else ():
             planted.setdefault(place, item.number)
     known = "\n".join(item.text for item in items if item.kind in {"request", "given"})
     return [

@@ -22,6 +22,7 @@ from jury_store.event_store import Append, EventStore
 from jury_store.seals.note import read_checkpoint
 
 _ATTEMPTS = 5
+_LABELLED = "case_labelled"
 
 
 class ImportResult(NamedTuple):
@@ -54,7 +55,8 @@ def import_cassette(
 
     A stream that the store contains in part is continued; one of which it contains more stays as it is. A text whose
     erasure either side recorded is not added, and is erased from the store. Reviews of people are added where the store
-    has none of the debate; reviews that continue those of the store only with `verified_with`.
+    has none of the debate; reviews that continue those of the store only with `verified_with`,
+    and so another label of a case that the store has.
 
     Args:
         cassette: as `read_cassette` verified it.
@@ -143,7 +145,8 @@ def _reviews(mine: DebateHistory, theirs: DebateHistory, *, trusted: bool) -> tu
     if not same:
         return (), len(there)
     beyond = there[both:]
-    return (beyond, 0) if trusted or not here else ((), len(beyond))
+    known = here or (mine.stored_events and any(one.type == _LABELLED for one in beyond))
+    return (beyond, 0) if trusted or not known else ((), len(beyond))
 
 
 def _named_by_reviews_alone(history: DebateHistory) -> frozenset[Digest]:

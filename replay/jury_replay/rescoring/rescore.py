@@ -100,7 +100,7 @@ class StrictRescoring:
         """One row a setting; equal requests of several settings are replayed once."""
         opened = history.opened
         end = end_of(opened.panel, history.events)
-        maker = RowMaker("strict", opened, end.result)
+        maker = RowMaker("strict", history.labelled, end.result)
         if end.result is None:
             return [maker.open(setting, end.status, end.why) for setting in self._panels.settings]
         pen = pen_of(history)
@@ -208,7 +208,7 @@ def read_positions(history: DebateHistory) -> Positions:
         if view.round != len(rounds) - 1 or view.juror_id not in seats:
             raise _misplaced(history, stored.event_id)
         rounds[-1].append(view)
-    return Positions(opened, tuple(map(tuple, rounds)), end_of(opened.panel, ends), not_asked)
+    return Positions(history.labelled, tuple(map(tuple, rounds)), end_of(opened.panel, ends), not_asked)
 
 
 def _misplaced(history: DebateHistory, event_id: str) -> RecordDamaged:

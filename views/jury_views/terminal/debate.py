@@ -12,6 +12,7 @@ from jury_events.ids import Step
 from jury_events.judgment import ConsensusCheck, Judgment, Vote
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.parts import PartRef
+from jury_events.review_facts import NO_REVIEWS, ReviewFacts
 from jury_events.rubric import Rubric
 from jury_events.text import points_text
 from jury_events.verdict import Verdict
@@ -51,6 +52,7 @@ def render_debate(
     *,
     full: bool = False,
     local: LocalFacts = NOTHING_LOCAL,
+    reviews: ReviewFacts = NO_REVIEWS,
     uncached: UncachedCost | None = None,
 ) -> None:
     """Print the debate: the result and why, what was judged, every evaluation, statement and vote, the calls.
@@ -61,7 +63,7 @@ def render_debate(
     Args:
         uncached: what the calls would have cost without prompt caches; None: unknown.
     """
-    record = folded(events)
+    record = folded(events, reviews)
     reason = reason_of(record, texts)
     view = _DebateView(record, texts, record.changes, simulated=record.simulated, local=local, reason=reason)
     view.page(exchanges, full=full, uncached=uncached).print(console)

@@ -9,6 +9,7 @@ from rich.cells import cell_len, set_cell_size
 from jury_events.codec import DebateEvent
 from jury_events.panel import Language
 from jury_events.parts import PartRef
+from jury_events.review_facts import NO_REVIEWS, ReviewFacts
 from jury_events.text import visible_line
 from jury_views.case_view import MOST_LABELLED, label_decisive, numbered_items
 from jury_views.debate_fold import (
@@ -41,12 +42,12 @@ _COLUMNS = 72
 """Of the first words of a quotation: a line has 80."""
 
 
-def evidence_page(events: Sequence[DebateEvent], texts: Texts) -> Page:
+def evidence_page(events: Sequence[DebateEvent], texts: Texts, reviews: ReviewFacts = NO_REVIEWS) -> Page:
     """The quotations of each seat and of the final judge with their results, the decisive items, what the label names.
 
     Lines have at most 80 columns, but for long names: of a quotation its first words are shown.
     """
-    return _EvidencePage(events, texts).page()
+    return _EvidencePage(events, texts, reviews).page()
 
 
 def evidence_data(events: Sequence[DebateEvent], texts: Texts) -> list[dict[str, Any]]:
@@ -68,8 +69,8 @@ def evidence_data(events: Sequence[DebateEvent], texts: Texts) -> list[dict[str,
 
 
 class _EvidencePage:
-    def __init__(self, events: Sequence[DebateEvent], texts: Texts) -> None:
-        self._record = folded(events)
+    def __init__(self, events: Sequence[DebateEvent], texts: Texts, reviews: ReviewFacts) -> None:
+        self._record = folded(events, reviews)
         self._evaluations = self._record.evaluations
         self._texts = texts
         self._panel = self._record.opened.panel

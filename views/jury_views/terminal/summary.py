@@ -12,6 +12,7 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.judgment import ConsensusCheck
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
+from jury_events.review_facts import NO_REVIEWS, ReviewFacts
 from jury_events.text import visible_line
 from jury_views.case_view import NumberedItems, numbered_items, omissions_line
 from jury_views.debate_fold import (
@@ -40,9 +41,10 @@ def summary_page(
     texts: Texts,
     *,
     local: LocalFacts = NOTHING_LOCAL,
+    reviews: ReviewFacts = NO_REVIEWS,
 ) -> Page:
     """The summary; a usual debate of three seats takes fewer than 30 lines of at most 100 columns."""
-    return _Summary(events, exchanges, texts, local).page()
+    return _Summary(events, exchanges, texts, local, reviews).page()
 
 
 class _Summary:
@@ -52,8 +54,9 @@ class _Summary:
         exchanges: Sequence[ExchangeRecorded],
         texts: Texts,
         local: LocalFacts,
+        reviews: ReviewFacts,
     ) -> None:
-        self._record: DebateFold = folded(events)
+        self._record: DebateFold = folded(events, reviews)
         self._evaluations = self._record.answers
         self._made = {one.step: one.evaluation for one in self._record.evaluations}
         self._changes = self._record.changes

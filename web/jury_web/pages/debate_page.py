@@ -222,7 +222,8 @@ def debate_page(
     here = min(at or len(stored), len(stored))
     newest = here == len(stored)
     events = reading.events[:here]
-    record = folded(events)
+    reviews = reading.reviews if newest else NO_REVIEWS
+    record = folded(events, reviews)
     whole = record if newest else folded(reading.events)
     calls = call_lines(reading, None if newest else stored[here - 1].position)
     # Erased texts are missing on the pages of earlier events too.
@@ -231,7 +232,6 @@ def debate_page(
     opened = record.opened
     by_id = {call.exchange.event_id: call for call in calls}
     label = label_decisive(opened, reading.texts)
-    reviews = reading.reviews if newest else NO_REVIEWS
     shown_items = ShownItems(f"/debates/{opened.debate_id}", at=None if newest else here, cut=True, whole=limit is None)
     citations = Citations(
         opened, previews, record.evaluations, versions, label=label, reviews=reviews, shown=shown_items

@@ -145,7 +145,7 @@ def _citations(
     opened, shown = reading.opened, ShownItems(f"/reviews/{reading.debate_id}")
     if evaluations is None:
         return Citations(opened, previews, shown=shown)
-    label = label_decisive(opened, reading.texts)
+    label = label_decisive(reading.labelled, reading.texts)
     versions = _versions(reading)
     return Citations(opened, previews, evaluations, versions, label=label, reviews=reading.reviews, shown=shown)
 

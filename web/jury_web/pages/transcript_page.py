@@ -146,7 +146,7 @@ class TranscriptReader:
             () if request.review else evaluations_of(reading.events[:at]),
             versions,
             reviews=reading.reviews if at is None and not request.review else NO_REVIEWS,
-            label=None if request.review else label_decisive(opened, reading.texts),
+            label=None if request.review else label_decisive(reading.labelled, reading.texts),
             shown=ShownItems(base, at, only=self._range),
         )
         case = self._citations.case
