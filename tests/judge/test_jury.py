@@ -22,6 +22,7 @@ from jury_judge import (
     Budget,
     Jury,
     JuryClosed,
+    Observation,
     RuntimeSettings,
     RunUnfinished,
     Sources,
@@ -172,6 +173,15 @@ NUMBERS: dict[str, Callable[[], object]] = {
 
 def test_numbers_out_of_their_range_are_refused_at_once(refusals: RefusalTables) -> None:
     refusals.check("jury_numbers", NUMBERS, lambda row: row(), SettingError)
+
+
+def test_a_jury_says_where_its_seats_are_one_model(url: str) -> None:
+    said: list[str] = []
+    seats = tuple(SeatSpec(model="openai/gpt-5.5", juror_id=name) for name in ("one", "two"))
+
+    Jury(PanelSpec(seats=seats), store=url, environ={}, observation=Observation(say=said.append))
+
+    assert 1 == sum(line.startswith("warning: all 2 seats are openai/gpt-5.5") for line in said)
 
 
 async def test_a_row_may_name_any_path_and_a_case_file_those_of_its_folder_unless_folders_are_named(
