@@ -404,6 +404,10 @@ def connection_of(
     return connection._replace(dialect=spoken(endpoint.dialect, name, connection.base_url, own=own))
 
 
+_NEVER_IN_KEYS = frozenset(" \"'")
+"""Files of variables, as of Docker, leave the quotation marks in a value."""
+
+
 def _key_in(variable: str, environ: Mapping[str, str]) -> str | None:
     name, key = variable, environ.get(variable, "").strip()
     path = "" if key else environ.get(f"{variable}{KEY_FILE_SUFFIX}", "").strip()
@@ -419,8 +423,11 @@ def _key_in(variable: str, environ: Mapping[str, str]) -> str | None:
             raise BadVariable(f"{name}: the file is empty; write the key into it")
     if not key:
         return None
-    if not (key.isascii() and key.isprintable() and " " not in key):
-        raise BadVariable(f"{name}: contains a space, a line break or another character that no key has; set it again")
+    if not (key.isascii() and key.isprintable()) or set(key) & _NEVER_IN_KEYS:
+        raise BadVariable(
+            f"{name}: contains a space, a quotation mark, a line break or another character that no key has; "
+            "set it again"
+        )
     return key
 
 

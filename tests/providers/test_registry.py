@@ -75,8 +75,9 @@ def test_a_model_without_a_key_is_named_with_the_remedy() -> None:
 @each_row(
     ("variable", "value", "says"),
     [
-        ("ANTHROPIC_API_KEY", "canary\nsecond", "ANTHROPIC_API_KEY: contains a space, a line break"),
-        ("ANTHROPIC_API_KEY", "canaryあ", "ANTHROPIC_API_KEY: contains a space, a line break"),
+        ("ANTHROPIC_API_KEY", "canary\nsecond", "ANTHROPIC_API_KEY: contains a space, a quotation mark, a line break"),
+        ("ANTHROPIC_API_KEY", "canaryあ", "ANTHROPIC_API_KEY: contains a space, a quotation mark, a line break"),
+        ("ANTHROPIC_API_KEY", '"canary"', "ANTHROPIC_API_KEY: contains a space, a quotation mark, a line break"),
         ("ANTHROPIC_BASE_URL", "canary:8500", "ANTHROPIC_BASE_URL: must be an http:// or https:// URL"),
         ("ANTHROPIC_BASE_URL", "http://canary:99999", "ANTHROPIC_BASE_URL: must be an http:// or https:// URL"),
         ("ANTHROPIC_BASE_URL", "http://canary/\x1b[2J", "ANTHROPIC_BASE_URL: must be an http:// or https:// URL"),
