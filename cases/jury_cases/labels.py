@@ -116,6 +116,8 @@ def label_word(written: Any) -> str | None:
     """A label as a word: stripped text, numbers and booleans as JSON; None for null and blank text."""
     if written is None:
         return None
+    if isinstance(written, float) and written.is_integer():
+        written = int(written)  # as tables keep whole numbers in a column that has gaps
     word = written.strip() if isinstance(written, str) else json.dumps(written, ensure_ascii=False, default=str)
     return word or None
 

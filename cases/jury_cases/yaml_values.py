@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import yaml
@@ -22,11 +23,28 @@ _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 def decode_yaml(text: str, name: str) -> Any:
     """The value of the one document of a text. Dates are texts, and so are `yes`, `no`, `on`, `off`."""
-    try:
+    with _refusals(text, name):
         root = _PARSER(text).get_single_node()
         if root is not None:
             _check_size(root, name)
         return None if root is None else _value(root, name, {})
+
+
+def decode_documents(text: str, name: str) -> Iterator[Any]:
+    """The value of each document of a text, of which `---` divides them; an empty one is left out."""
+    with _refusals(text, name):
+        parser = _PARSER(text)
+        while parser.check_node():
+            root = parser.get_node()
+            _check_size(root, name)
+            if (value := _value(root, name, {})) is not None:
+                yield value
+
+
+@contextmanager
+def _refusals(text: str, name: str) -> Iterator[None]:
+    try:
+        yield
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f":{mark.line + 1}" if mark else ""

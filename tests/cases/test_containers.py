@@ -5,6 +5,7 @@ import io
 import json
 import os
 import tracemalloc
+import zipfile
 from itertools import islice
 from typing import Any
 
@@ -150,6 +151,7 @@ STREAMS = {
     "gzip in gzip": gzipped(gzipped(b"{}")),
     "bzip2": b"BZh91AY",
     "xz": b"\xfd7zXZ\x00",
+    "Excel before 2007": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
     "deep list": b"[" * 100_000,
     "deep list in an object in a list": b'[{"a": ' + b"[" * 100_000,
     "deep list in an object": b'{"a": ' + b"[" * 100_000,
@@ -159,6 +161,15 @@ STREAMS = {
 
 def test_what_cannot_be_read_from_a_stream_is_refused_with_the_remedy(refusals):
     refusals.check("streams", STREAMS, read, CaseFileError)
+
+
+def test_a_spreadsheet_of_libreoffice_is_refused_with_the_remedy(tmp_path):
+    with zipfile.ZipFile(tmp_path / "cases.ods", "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("content.xml", "<x/>")
+
+    with pytest.raises(CaseFileError, match=r"a file of LibreOffice; save the sheet as CSV \(UTF-8\)"):
+        list(read_rows([tmp_path / "cases.ods"]))
 
 
 @each_row("content", [jsonl(ROWS), json.dumps(ROWS, indent=1).encode(), gzipped(jsonl(ROWS))])

@@ -25,7 +25,7 @@ _QUOTED = re.compile(r'"[^"]*"')
 _SEPARATOR = re.compile(r"\s*sep=(.)\s*", re.IGNORECASE)
 """The first line, which names the delimiter for Excel."""
 
-_DELIMITERS = ",\t;"
+_DELIMITERS = ",\t;|"
 _LONGEST_NAME = 200
 _SHOWN_COLUMNS = 8
 
@@ -60,8 +60,8 @@ def has_rows(head: bytes) -> bool:
 def read_rows(stream: io.BufferedReader, origin: RowSource, *, tabs: bool = False) -> Iterator[FileRow]:
     """The rows of a stream in order; `FileRow.line` is each row's first line.
 
-    The delimiter is the comma; the tab or semicolon if the header has no comma; always the tab with `tabs`. A column
-    without a name is named by its position, `column_3`.
+    The delimiter is the comma; the tab, semicolon or bar if the header has no comma; always the tab with `tabs`. A
+    column without a name is named by its position, `column_3`.
     """
     # The limit is global to the process, so it is only raised, never lowered.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))
@@ -74,7 +74,8 @@ def read_rows(stream: io.BufferedReader, origin: RowSource, *, tabs: bool = Fals
         raise CaseFileError(f"{origin.name}: the file is empty; it must contain a header and at least one row")
     lines.begin = lines.line
     records = _records(lines, head, marked[1] if marked else "\t" if tabs else _delimiter(head))
-    names = _names(next(records), f"{origin.name}:{lines.begin}")
+    header = next(records)
+    names = _names(header, f"{origin.name}:{lines.begin}")
     number = 0
     for cells in records:
         if not any(map(str.strip, cells)):
@@ -84,6 +85,10 @@ def read_rows(stream: io.BufferedReader, origin: RowSource, *, tabs: bool = Fals
             raise CaseFileError(
                 f"{origin.name}:{lines.begin}: the row has {len(cells)} cells and the header {len(names)} "
                 f"({_listing(names)}); put quotes around cells with delimiters or line breaks"
+            )
+        if cells == header:
+            raise CaseFileError(
+                f"{origin.name}:{lines.begin}: the row repeats the header, as files have it that were joined; delete it"
             )
         changes: tuple[str, ...] = ()
         if any("\r" in cell for cell in cells):

@@ -125,6 +125,8 @@ def read_rows(stream: BinaryIO, origin: RowSource) -> Iterator[FileRow]:
     if header is None and not any(name.startswith("_journal/") for name in members.infos):
         if "xl/workbook.xml" in members.infos:
             raise CaseFileError(f"{origin.name}: this is a workbook of Excel; save the sheet as CSV (UTF-8)")
+        if {"mimetype", "content.xml"} <= members.infos.keys():
+            raise CaseFileError(f"{origin.name}: this is a file of LibreOffice; save the sheet as CSV (UTF-8)")
         raise CaseFileError(f"{origin.name}: this is a zip archive, and no log of Inspect; unpack it first")
     log = None if header is None else _decoded(members, header, origin)
     names = [name for name in members.infos if name.startswith(_SAMPLES) and name.endswith(".json")]

@@ -208,6 +208,7 @@ _MAGIC = {
     **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "UTF-16 text; save it as UTF-8"),
     # JSON begins with ASCII, of which every other byte is empty there.
     **dict.fromkeys((b"{\0", b"[\0", b"\0{", b"\0[", b"\0\0\0"), "UTF-16 or UTF-32 text; save it as UTF-8"),
+    b"\xd0\xcf\x11\xe0": "a workbook of Excel, or another old file of Office; save the sheet as CSV (UTF-8)",
     **dict.fromkeys((b"%PDF", b"<"), "a PDF, HTML or XML; save what it says as FILE.txt, and name that"),
     **dict.fromkeys((b"\x89PNG", b"\xff\xd8\xff", b"GIF8"), "a picture, which is no case; a row names its pictures"),
 }
@@ -275,7 +276,7 @@ def _lines(
         try:
             if len(raw) <= MAX_LINE:
                 if raw.strip():
-                    yield number, raw.decode("utf-8")
+                    yield number, raw.removeprefix(BOM).decode("utf-8")  # as files have it that were joined
                 continue
             fault = f"{place}: the line is longer than {MAX_LINE >> 20} MiB; split the row"
         except UnicodeDecodeError as error:

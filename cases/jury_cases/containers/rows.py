@@ -207,9 +207,10 @@ def _text_rows(stream: io.BufferedReader, origin: RowSource) -> Iterator[FileRow
 
 
 def _yaml_rows(stream: io.BufferedReader, origin: RowSource) -> Iterator[FileRow]:
-    from jury_cases.yaml_values import decode_yaml
+    from jury_cases.yaml_values import decode_documents
 
-    value = decode_yaml(_whole(stream, origin, "YAML document"), origin.name)
+    documents = list(decode_documents(_whole(stream, origin, "YAML document"), origin.name))
+    value = documents[0] if len(documents) == 1 else documents or None
     for number, data in enumerate(rows_of_list(value if isinstance(value, list) else [value], origin.name), start=1):
         yield origin.numbered(number, data)
 

@@ -7,7 +7,7 @@ from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
 from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.json_values import json_kind
+from jury_cases.transcripts.json_values import decoded_json, json_kind, python_value
 from jury_cases.transcripts.reading import is_message, read_messages
 from jury_events.strict_json import JsonRefused, decode_text
 from jury_events.text import visible_line
@@ -67,8 +67,11 @@ def decoded_cell(value: Any, part: str) -> Any:
         try:
             return decode_text(value)
         except JsonRefused as error:
+            if (printed := python_value(value)) is not value:
+                return printed
             raise CaseFileError(f"{part}: the text is not JSON ({error})") from error
-    return value
+    inner = decoded_json(value, texts=True) if part in STRUCTURED and value.lstrip().startswith('"') else value
+    return decoded_cell(inner, part) if inner is not value else value  # JSON in JSON
 
 
 def built_of(messages: Any) -> TranscriptBuilder:

@@ -16,8 +16,8 @@ from jury_cases.errors import CaseFileError
 from jury_cases.formats.registry import format_of
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import BOOKKEEPING, KINDS, read_choices, read_message
-from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank
-from jury_cases.transcripts.reading import has_turns, is_message, read_messages
+from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank, python_value
+from jury_cases.transcripts.reading import awaits_answer, has_turns, is_message, read_messages, templated_turns
 from jury_events.text import visible_line
 from jury_events.transcript import Message
 
@@ -183,6 +183,7 @@ def take_plain(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str])
     """Take what the draft lacks from plain columns, where one alone can be it; `fields` are those of the user."""
     if draft.scenarios is not None:
         return
+    _refuse_columns(row)
     taken = draft.taken
     answered = draft.answered or "response" in fields or (draft.built is not None and not _asks_last(draft.built))
     if draft.question is None or not answered:
@@ -192,7 +193,7 @@ def take_plain(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str])
         if len(expected) == 1 and isinstance(row[expected[0]], str | int | float):
             taken["expected_behavior"] = (expected[0],)
     for part, columns in taken.items():
-        value = decoded_json(row[columns[0]])
+        value = _decoded(row[columns[0]], asks=part == "question")
         if _is_talk(value):
             _take_talk(draft, part, value, columns[0])
         elif part == "question":
@@ -202,6 +203,29 @@ def take_plain(draft: CaseDraft, row: dict[str, Any], fields: Mapping[str, str])
         else:
             draft.expected_behavior = as_text(row[columns[0]]) or None
     _refuse_left_out(draft, row, fields)
+
+
+def _decoded(value: Any, *, asks: bool) -> Any:
+    """JSON, or what Python prints, in a text; of a question also the turns of a chat template."""
+    if asks and isinstance(value, str) and awaits_answer(value) and (turns := templated_turns(value)):
+        return turns
+    found = decoded_json(value)
+    return python_value(found) if isinstance(found, str) else found
+
+
+def _refuse_columns(row: dict[str, Any]) -> None:
+    """Refuse a table whose columns are lists or objects: its cells are no texts of one case."""
+    values = list(row.values())
+    split = row.keys() == {"columns", "index", "data"}
+    lists = len(values) > 1 and all(isinstance(one, list) and len(one) > 1 for one in values)
+    same = lists and len({len(one) for one in values}) == 1 and not {"question", "response"}.isdisjoint(row)
+    cells = same and all(inner is None or isinstance(inner, str | int | float) for one in values for inner in one)
+    numbered = len(values) > 1 and all(isinstance(one, dict) and one and all(map(str.isdigit, one)) for one in values)
+    if split or cells or (numbered and len({frozenset(one) for one in values}) == 1):
+        raise CaseFileError(
+            f"the row is a whole table by columns ({listing(row)}); write one object for each of its rows, as pandas "
+            'does with to_json(FILE, orient="records", lines=True)'
+        )
 
 
 def _take_talk(draft: CaseDraft, part: str, value: Any, column: str) -> None:
@@ -314,6 +338,7 @@ def missing(row: Any, *, question: bool, response: bool) -> str:
     if response and not answered and (inside := _sides_inside(table, question=question)):
         return f"{_lacking(lacks)}jury cases FILE {inside}; the row has {listing(row)}; {_OTHER_FORM}"
     listed = list(_conversations(table)) if response and question else []
+    answered = answered or ([] if listed else _preferred(table))
     rows = [str(name) for name in table if _has_cases(str(name), table[name])] if response and question else []
     asked = [one[0] for one in question_columns(table)] or [*filter(None, (_said(table),))]
     asked = asked or [name for name in table if _asks(name) and isinstance(table[name], str)]
@@ -439,6 +464,11 @@ def _has_cases(name: str, value: Any) -> bool:
 
 def _is_case(first: dict[str, Any]) -> bool:
     return any(map(is_message_list, first.values())) or bool(question_columns(first) and response_columns(first))
+
+
+def _preferred(row: Mapping[str, Any]) -> list[str]:
+    """The two answers of a row of preferences; [] of another row."""
+    return sorted(_PREFERENCES) if row.keys() >= _PREFERENCES else []
 
 
 def _option(part: str, column: str, row: Mapping[str, Any]) -> str:

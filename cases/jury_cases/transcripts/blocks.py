@@ -339,11 +339,17 @@ def _tool_result(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBu
     result = Speaker(
         None,
         "tool",
-        call_id=text_or_none(block.get("tool_use_id") or block.get("toolCallId")),
+        call_id=text_or_none(block.get("tool_use_id") or block.get("toolCallId") or block.get("toolUseID")),
         tool=text_or_none(block.get("name") or block.get("toolName")),
         error=block.get("is_error") is True or block.get("isError") is True,
     )
     content = block.get("content", block.get("result", block.get("output")))
+    run = block.get("run")
+    if isinstance(run, dict) and content is None:  # as Amp writes them
+        status = as_text(run.get("status"))
+        result = result._replace(error=result.error or status in _FAILED_RUNS)
+        texts = (run.get("result"), run.get("error"), run.get("reason"), run.get("progress"))
+        content = next((one for one in texts if not is_blank(one)), None if status == "done" else status)
     if isinstance(content, dict) and isinstance(content.get("type"), str) and "value" in content:
         result = result._replace(error=result.error or content["type"].startswith("error"))  # as Vercel writes them
         content = content["value"]
@@ -396,8 +402,10 @@ def _data(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, p
 
 _CALL = frozenset({"id", "name", "input", "args", "arguments", "toolName", "toolCallId"})
 _RESULT = frozenset(
-    {"tool_use_id", "toolCallId", "name", "toolName", "is_error", "isError", "content", "result", "output"}
+    {"tool_use_id", "toolCallId", "toolUseID", "name", "toolName", "is_error", "isError", "content", "result"}
+    | {"output", "run"}
 )
+_FAILED_RUNS = frozenset({"error", "cancelled", "rejected-by-user"})
 _SOURCE = frozenset({"source", "title", "context", "detail", "filename", "name", "mime_type"})
 
 

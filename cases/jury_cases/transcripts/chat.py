@@ -95,7 +95,7 @@ def read_chat(value: Any, builder: TranscriptBuilder, place: str = "messages") -
     answer: Any = None
     for index, message in builder.messages.of_list(enumerate(value), len(value)):
         read_message(message, builder, f"{place}.{index}", answer)
-        answer = message if KINDS.get(message["role"].lower()) == "assistant" else answer
+        answer = message if KINDS.get(message["role"].strip().lower()) == "assistant" else answer
 
 
 def read_message(message: Any, builder: TranscriptBuilder, place: str, answer: Any = None) -> None:
@@ -108,7 +108,7 @@ def read_message(message: Any, builder: TranscriptBuilder, place: str, answer: A
             f"{place}.role: must be text such as user, assistant, tool or system; for messages of another "
             "form jury cases FILE --propose drafts a format file"
         )
-    role = written.lower()
+    role = written.strip().lower()
     if KINDS.get(role) == "user" and is_written_result(message, answer):
         role = "tool_result"
     is_result = role in RESULTS

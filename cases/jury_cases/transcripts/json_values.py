@@ -1,5 +1,6 @@
 """Helpers for decoded JSON values in transcripts: conversion to text, type names for messages."""
 
+import ast
 import json
 from typing import Any
 
@@ -29,6 +30,19 @@ def decoded_json(value: Any, *, texts: bool = False) -> Any:
         return json.loads(value)
     except (ValueError, RecursionError):
         return value
+
+
+_LONGEST_PRINTED = 4 << 20
+
+
+def python_value(text: str) -> Any:
+    """The list or object that a text is as Python prints it, as tables of pandas have them; another text unchanged."""
+    if not text.lstrip().startswith(("[{'", "{'")) or len(text) > _LONGEST_PRINTED:
+        return text
+    try:
+        return json.loads(json.dumps(ast.literal_eval(text.strip())))
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return text
 
 
 def text_or_none(value: Any) -> str | None:

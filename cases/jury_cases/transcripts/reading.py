@@ -60,8 +60,10 @@ def spoken_turns(value: Any, place: str, words: Iterable[str] = ()) -> list[dict
     """The messages, with role and content, of a text or of a list of texts each of which begins with its speaker.
 
     A turn begins at a line such as `Human: …`, `**User:** …`, `USER: …` or `## Assistant`; where one of them follows a
-    blank line, the others do too.
+    blank line, the others do too. A text may also be a conversation as a chat template writes it.
     """
+    if isinstance(value, str) and (rendered := templated_turns(value)):
+        return rendered
     named = [one for text in (value if isinstance(value, list) else [value]) for one in _turns(text, tuple(words))]
     if len(named) > 1 and (not isinstance(value, list) or len(named) >= len(value)):
         return named
@@ -78,10 +80,52 @@ def spoken_turns(value: Any, place: str, words: Iterable[str] = ()) -> list[dict
 
 def has_turns(text: str) -> bool:
     """Whether a text has turns of a user and of an agent, little before them, and ends with something said."""
+    if templated_turns(text):
+        return True
     found = _turns(text, ())
     said = {KINDS.get(one["role"].lower()) for one in found}
     title = found[0]["content"] if found and found[0]["role"] == _BEFORE else ""
     return {"user", "assistant"} <= said and len(title) <= _LONGEST_TITLE and bool(found[-1]["content"])
+
+
+_TURN = re.compile(
+    r"<\|im_start\|>(?P<chatml>\w+)\n|<\|start_header_id\|>(?P<llama>\w+)<\|end_header_id\|>\n+"
+    r"|<start_of_turn>(?P<gemma>\w+)\n"
+)
+_MARKS = re.compile(r"(?:<\|(?:im_end|eot_id|end_of_text|begin_of_text)\|>|<end_of_turn>|<bos>|\s)+")
+
+
+def templated_turns(text: str) -> list[dict[str, Any]]:
+    """The messages of a text that is a conversation in the chat template of ChatML, Llama 3 or Gemma; [] of another.
+
+    A last turn in which nothing is said is where the model was to answer.
+    """
+    if not text.lstrip().startswith("<"):
+        return []
+    found = list(_TURN.finditer(text))
+    before = text[: found[0].start()] if found else ""
+    if not found or (before and _MARKS.fullmatch(before) is None):
+        return []
+    ends = [*(one.start() for one in found[1:]), len(text)]
+    turns = [
+        {"role": next(filter(None, one.groups())), "content": _unmarked(text[one.end() : end])}
+        for one, end in zip(found, ends, strict=True)
+    ]
+    return turns if turns[-1]["content"] else turns[:-1]
+
+
+def awaits_answer(text: str) -> bool:
+    """Whether a text ends where a chat template lets the model begin."""
+    last = next(reversed(list(_TURN.finditer(text))), None) if text.lstrip().startswith("<") else None
+    return last is not None and not text[last.end() :].strip() and last.group(last.lastgroup or 0) in _TEMPLATE_AGENTS
+
+
+_TEMPLATE_AGENTS = frozenset({"assistant", "model"})
+
+
+def _unmarked(said: str) -> str:
+    last = next((one for one in _MARKS.finditer(said) if one.end() == len(said)), None)
+    return (said if last is None else said[: last.start()]).strip()
 
 
 _LONGEST_TITLE = 400
