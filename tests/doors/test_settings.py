@@ -39,6 +39,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
         ("once", "batch_abandon", "batch_deadline", "batch_not_ours", "batch_same_account", "batch_turns"), ("batch",)
     ),
     "ray_open_cluster": ("ray_address",),
+    "relabel": ("run_id",),
     "discordance": ("plan",),
     "cluster_size": ("plan",),
     "correlation": ("plan",),

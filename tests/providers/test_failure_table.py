@@ -244,6 +244,30 @@ REPORTED: dict[str, tuple[int, Any, CallOutcome]] = {
         of_openai(f"Request too large for model x {_GROQ}", "tokens", "rate_limit_exceeded"),
         O.CONTEXT_TOO_LONG,
     ),
+    "groq's and OpenAI's limits of a day": (
+        429,
+        of_openai("Rate limit reached for m on requests per day (RPD): Limit 50, Used 50", "requests", "x"),
+        O.QUOTA,
+    ),
+    "cohere's window": (
+        400,
+        {"message": "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 4292."},
+        O.CONTEXT_TOO_LONG,
+    ),
+    "xAI's window": (
+        400,
+        {
+            "code": "invalid-argument",
+            "error": "This model's maximum prompt length is 500000 but the request contains 637815 tokens.",
+        },
+        O.CONTEXT_TOO_LONG,
+    ),
+    "moonshot's window": (
+        400,
+        of_openai("Invalid request: Your request exceeded model token limit: 262144", "invalid_request_error"),
+        O.CONTEXT_TOO_LONG,
+    ),
+    "minimax's window": (400, of_openai("invalid params, context window exceeds limit", "x"), O.CONTEXT_TOO_LONG),
     "expectedparrot/edsl#2098": (402, of_openai("Credit limit exceeded.", "credit_limit"), O.QUOTA),
     "pollinations/pollinations#12136": (412, of_openai(_FIREWORKS, "error", "PRECONDITION_FAILED"), O.QUOTA),
     "MoonshotAI/kimi-code#1857": (429, of_openai(_MOONSHOT, "exceeded_current_quota_error"), O.QUOTA),
@@ -281,6 +305,36 @@ REPORTED: dict[str, tuple[int, Any, CallOutcome]] = {
     "huggingface/text-generation-inference#628": (422, {"error": _TGI, "error_type": "validation"}, O.CONTEXT_TOO_LONG),
     "ollama/ollama#13307": (500, {"error": "llama runner process has terminated: exit status 2"}, O.OVERLOADED),
 }
+
+
+_ROLE = "Error code: 400 - {'error': {'message': 'roles must alternate', 'type': 'invalid_request_error'}}"
+_CREDIT = (
+    'litellm.BadRequestError: AnthropicException - {"error":{"message":"Your credit balance is too low to access"}}'
+)
+
+WRAPPED: list[tuple[str, CallOutcome, bool]] = [
+    ("litellm.BadRequestError: OpenAIException - Unsupported parameter: 'x'", O.BAD_REQUEST, False),
+    (f"litellm.APIConnectionError: litellm.BadRequestError: OpenAIException - {_ROLE}", O.BAD_REQUEST, False),
+    (f"litellm.APIConnectionError: {_ROLE}", O.BAD_REQUEST, False),
+    (_ROLE, O.BAD_REQUEST, False),
+    (_CREDIT, O.QUOTA, True),
+    ("litellm.ContextWindowExceededError: AnthropicException - too long", O.CONTEXT_TOO_LONG, True),
+    ("litellm.AuthenticationError: AnthropicException - invalid x-api-key", O.AUTHENTICATION, True),
+    ("litellm.RateLimitError: RateLimitError: OpenAIException - slow down", O.RATE_LIMITED, True),
+    ("litellm.Timeout: Connection timed out after 600 s", O.OVERLOADED, True),
+    ("litellm.InternalServerError: litellm.BadRequestError seen in the text of the case", O.OVERLOADED, True),
+    (f"The model failed at the text: {_ROLE}", O.OVERLOADED, True),
+]
+"""Messages of a gateway's 500, what they mean, and whether that is known."""
+
+
+async def test_what_a_gateway_wraps_in_a_500_is_what_its_first_words_say() -> None:
+    replies = await replies_to(CHAT, [body(of_openai(said, None, "500"), 500) for said, _, _ in WRAPPED])
+
+    assert WRAPPED == [
+        (said, reply.outcome, reply.understood) for (said, _, _), reply in zip(WRAPPED, replies, strict=True)
+    ]
+    assert {500} == {reply.status for reply in replies}, "as it was reported"
 
 
 def body(document: Any, status: int, **headers: str) -> Canned:

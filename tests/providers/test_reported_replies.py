@@ -20,6 +20,7 @@ from support.dialects import ANTHROPIC, CHAT, GOOGLE, MESSAGES, RESPONSES, SCHEM
 from support.each_row import each_row
 
 GOOD = '{"score": 7}'
+JUDGED = '{"score": 40}'
 TODAY = date(2026, 11, 28)
 LIMIT = 8192
 """Of the requests' `max_output_tokens`."""
@@ -99,6 +100,7 @@ async def reply_to(
         ("MiniMax-M3 in vLLM's reasoning parsers", chat(f"<mm:think>Hm.</mm:think>{GOOD}"), ("think",)),
         ("GLM-4.5V's chat template", chat(f"<think>Hm.</think><|begin_of_box|>{GOOD}<|end_of_box|>"), ("think", "answer_tags")),
         ("browserbase/stagehand#1204", chat(f"```json {GOOD}```"), ("fence",)),
+        ("another language of the fence", chat(f"```json5\n{GOOD}\n```"), ("fence",)),
         ("BerriAI/litellm#25766", stream(chunk(GOOD), chunk(None, "stop"), "[DONE]"), ()),
         ("dataelement/Clawith#106", stream(chunk(GOOD, "stop"), "[DONE]", joint="data:"), ()),
         ("mnfst/llm-gateway#2053", stream(": OPENROUTER PROCESSING", chunk(GOOD, "stop"), "[DONE]"), ()),
@@ -113,14 +115,64 @@ async def test_an_answer_is_found_in_what_stands_around_it(
     assert b"".join(answer.pieces) == reply.response, "what was received is recorded whole"
 
 
+def a_choice(index: int | None, content: str, **fields: Any) -> dict[str, Any]:
+    return {"index": index, "message": {"role": "assistant", "content": content}, "finish_reason": "stop", **fields}
+
+
+def a_response(**fields: Any) -> Canned:
+    return document({"id": "r-1", "object": "response", "status": "completed", "model": "model-1", **fields})
+
+
+COMPLETED = {"index": 0, "text": GOOD, "finish_reason": "stop", "logprobs": None}
+PIECES = [(GOOD[:5], None), (GOOD[5:], None), ("", "stop")]
+
+
+@each_row(
+    ("at", "answer"),
+    [
+        (CHAT, document({"choices": [a_choice(1, JUDGED), a_choice(0, GOOD)]})),
+        (CHAT, document({"choices": [a_choice(None, GOOD)]})),
+        (CHAT, document({"object": "text_completion", "choices": [COMPLETED]})),
+        (CHAT, stream(*(json.dumps({"choices": [{"index": 0, "text": text, "finish_reason": end}]}) for text, end in PIECES))),
+        (CHAT, stream(json.dumps({"choices": [a_choice(0, GOOD)]}), "[DONE]")),
+        (CHAT, stream(chunk(GOOD[:5]), json.dumps({"choices": [a_choice(0, GOOD)]}), "[DONE]")),
+        (CHAT, document({"choices": [a_choice(0, "", message={"role": "assistant", "content": json.loads(GOOD)})]})),
+        (RESPONSES, a_response(output_text=GOOD)),
+        (RESPONSES, a_response(output=[{"type": "reasoning", "id": "rs", "summary": []}], output_text=GOOD)),
+        (RESPONSES, a_response(output=[{"type": "message", "role": "assistant", "content": GOOD}])),
+        (ANTHROPIC, document({"type": "message", "content": GOOD, "stop_reason": "end_turn"})),
+        (GOOGLE, document({"candidates": [{"index": 1, "content": {"parts": [{"text": JUDGED}]}, "finishReason": "STOP"}, {"content": {"parts": [{"text": GOOD}]}, "finishReason": "STOP"}]})),
+    ],
+)  # fmt: skip
+async def test_an_answer_is_found_where_a_server_puts_it(at: Dialect, answer: Canned) -> None:
+    reply = await reply_to(answer, at=at)
+
+    assert (O.ANSWERED, GOOD.encode(), ()) == (reply.outcome, reply.answer, reply.stripped)
+
+
+@each_row(
+    ("at", "answer"),
+    [(RESPONSES, a_response(output_text=GOOD)), (ANTHROPIC, document({"content": GOOD, "stop_reason": "end_turn"}))],
+)
+async def test_such_an_answer_is_sent_back_as_the_models_turn(at: Dialect, answer: Canned) -> None:
+    turn = ModelMessage("assistant", answer.pieces[0].decode())
+    asked: list[Any] = []
+
+    def noted(one: Asked) -> Canned:
+        asked.append(one.json)
+        return answer
+
+    await reply_to(noted, *MESSAGES, turn, ModelMessage("user", "Say it again."), at=at)
+
+    (sent,) = (one for one in asked[0].get("input") or asked[0]["messages"] if one["role"] == "assistant")
+    assert [GOOD] == [content["text"] for content in sent["content"]]
+
+
 async def test_raw_line_breaks_in_strings_are_escaped() -> None:
     """ollama/ollama#3782, livekit/agents#4196."""
     reply = await reply_to(chat('{"score": 7, "why": "one\n\t\x0btwo"}'))
 
     assert (b'{"score": 7, "why": "one\\n\\t\\u000btwo"}', ("line_breaks",)) == (reply.answer, reply.stripped)
-
-
-JUDGED = '{"score": 40}'
 
 
 @each_row(

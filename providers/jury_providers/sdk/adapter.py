@@ -206,6 +206,10 @@ class SdkAdapter(Provider):
     def parse(self, document: dict[str, Any]) -> ParsedReply:
         """Read a reply's JSON."""
 
+    def spelled_out(self, document: dict[str, Any]) -> dict[str, Any]:
+        """The reply with a text that its server wrote more shortly in the place where the protocol has it."""
+        return document
+
     def reports_of(self, document: dict[str, Any]) -> Iterable[dict[str, Any]]:
         """The objects of a reply, or of an event, in which an error may be reported."""
         return (document,)
@@ -293,6 +297,7 @@ class SdkAdapter(Provider):
         """The recorded reply in an assistant message's text, JSON or a stream; None if the text is a bare answer."""
         data = text.encode("utf-8", "replace")
         document = json_object(data) or self.assemble(events_of(data))
+        document = None if document is None else self.spelled_out(document)
         return _sendable(document) if document is not None and isinstance(document.get(self.reply_key), list) else None
 
     def asks_why(self, request: ModelRequest) -> bool:

@@ -174,7 +174,13 @@ class AnthropicMessages(SdkAdapter):
             return []
         return [{"role": "assistant", "content": blocks}, *([{"role": "user", "content": results}] if results else [])]
 
+    def spelled_out(self, document: dict[str, Any]) -> dict[str, Any]:
+        """The content may be a bare text, as it may in a request."""
+        text = text_at(document, "content")
+        return document if text is None else {**document, "content": [{"type": "text", "text": text}]}
+
     def parse(self, document: dict[str, Any]) -> ParsedReply:
+        document = self.spelled_out(document)
         blocks = objects(document.get("content"))
         text = "".join(text_at(block, "text") or "" for block in blocks if block.get("type") == "text")
         tools = tuple(_tool(block) for block in blocks if _is_call(block))

@@ -42,6 +42,22 @@ _STATUS_OF_TYPE: Mapping[str, int] = {
 }
 """For errors inside a response with a good status; any other type is a server error."""
 
+_STATUS_OF_WRAPPED: Mapping[str, int] = {
+    "BadRequestError": 400,
+    "ContextWindowExceededError": 400,
+    "ContentPolicyViolationError": 400,
+    "UnsupportedParamsError": 400,
+    "AuthenticationError": 401,
+    "PermissionDeniedError": 403,
+    "NotFoundError": 404,
+    "UnprocessableEntityError": 422,
+    "RateLimitError": 429,
+}
+"""For errors that LiteLLM wraps in one of its own, which come with the status of the outermost."""
+
+_WRAPPED = re.compile(r"(?:litellm\.)?(\w+): *")
+_INNER_STATUS = re.compile(r"Error code: ([45]\d\d)\b")
+
 _SERVER_ERROR = 500
 _REDIRECTS = range(300, 400)
 _FORBIDDEN = 403
@@ -117,12 +133,13 @@ class FailureReader:
     ) -> CallFailure:
         names = _names(error, headers)
         message = f"{_message(error)} {_passed_on(error)}"
-        outcome = self._table.outcome(ReportedError(status, names, message), prompt)
-        understood = outcome is not None or status >= _SERVER_ERROR
+        inner = _wrapped_status(status, message)
+        outcome = self._table.outcome(ReportedError(inner, names, message), prompt)
+        understood = outcome is not None or inner >= _SERVER_ERROR
         if outcome is None and understood:
             outcome = CallOutcome.OVERLOADED
         elif outcome is None:
-            outcome = CallOutcome.AUTHENTICATION if status == _FORBIDDEN else CallOutcome.BAD_REQUEST
+            outcome = CallOutcome.AUTHENTICATION if inner == _FORBIDDEN else CallOutcome.BAD_REQUEST
         code = next((name for key in ("code", "type", "status") if (name := _text(error.get(key))) in names), None)
         return CallFailure(
             outcome,
@@ -147,6 +164,22 @@ def _embedded_status(error: Mapping[str, Any]) -> int:
         return code
     named = (_text(error.get(key)) for key in ("status", "type", "code"))
     return next((_STATUS_OF_TYPE[name] for name in named if name in _STATUS_OF_TYPE), _SERVER_ERROR)
+
+
+def _wrapped_status(status: int, message: str) -> int:
+    """The status that a gateway's 500 wraps, as the words say with which its message begins; else the status.
+
+    Only its first words: what follows may quote the prompt.
+    """
+    if status != _SERVER_ERROR:
+        return status
+    at, found = 0, None
+    while (wrapped := _WRAPPED.match(message, at)) and (
+        message[at:].startswith("litellm.") or wrapped[1] in _STATUS_OF_WRAPPED
+    ):
+        at, found = wrapped.end(), _STATUS_OF_WRAPPED.get(wrapped[1], found)
+    inner = _INNER_STATUS.match(message, at)
+    return int(inner[1]) if inner else found or status
 
 
 def exception_failure(error: Exception, *, built: bool) -> CallFailure:

@@ -223,8 +223,9 @@ def _inline(picture: ModelPicture) -> dict[str, Any]:
 
 
 def _candidate(document: dict[str, Any]) -> dict[str, Any]:
+    """The candidate that was asked for; the first has no index, or 0."""
     candidates = objects(document.get("candidates"))
-    return candidates[0] if candidates else {}
+    return next((one for one in candidates if one.get("index") in (None, 0)), candidates[0]) if candidates else {}
 
 
 def _append(parts: list[dict[str, Any]], part: dict[str, Any]) -> None:

@@ -49,8 +49,10 @@ _MOST_TOKENS = 10**9
 
 
 def count_at(value: Mapping[str, Any], key: str) -> int | None:
-    """A token count; None if missing or implausible."""
+    """A token count, which some servers write as 12.0; None if missing or implausible."""
     found = value.get(key)
+    if isinstance(found, float) and found.is_integer():
+        found = int(found)
     sensible = isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= _MOST_TOKENS
     return found if sensible else None
 

@@ -13,7 +13,16 @@ from jury_events.outcome import CallOutcome
 from jury_providers.dialects import CHAT_WAYS, REASONING_FIELD, THINKING_BLOCKS, finish_outcomes
 from jury_providers.provider import ModelPicture, ModelRequest, RequestedTool
 from jury_providers.sdk.conversation import ConversationTurn, data_url, marked_blocks, turns
-from jury_providers.sdk.json_fields import count_at, json_object, label_at, object_at, objects, text_at, without_unset
+from jury_providers.sdk.json_fields import (
+    as_json,
+    count_at,
+    json_object,
+    label_at,
+    object_at,
+    objects,
+    text_at,
+    without_unset,
+)
 from jury_providers.sdk.openai_sdk import (
     OPENAI_MARK,
     OPENAI_TIERS,
@@ -159,8 +168,7 @@ class OpenAIChat(OpenAISdk):
         )
 
     def text_delta(self, event: dict[str, Any]) -> str:
-        choice = _first(event)
-        return text_at(object_at(choice, "delta"), "content") or ""
+        return text_at(_delta(_first(event)), "content") or ""
 
     def assemble(self, events: list[dict[str, Any]]) -> dict[str, Any] | None:
         """One completion from its chunks: texts concatenated, tool calls merged by index."""
@@ -172,7 +180,8 @@ class OpenAIChat(OpenAISdk):
             document |= {key: value for key, value in event.items() if value not in (None, "")}
             choice = _first(event)
             finish = text_at(choice, "finish_reason") or finish
-            delta = object_at(choice, "delta")
+            delta = _delta(choice)
+            message |= object_at(choice, "message")  # a whole one takes the place of its pieces
             _append(message, {key: value for key, value in delta.items() if key != "tool_calls"})
             for call in objects(delta.get("tool_calls")):
                 _append_call(calls, call)
@@ -210,8 +219,15 @@ def _joined(one: str | list[dict[str, Any]], other: str | list[dict[str, Any]]) 
 
 
 def _first(document: dict[str, Any]) -> dict[str, Any]:
+    """The choice that was asked for, whatever its place in the list."""
     choices = objects(document.get("choices"))
-    return choices[0] if choices else {}
+    return next((choice for choice in choices if choice.get("index") == 0), choices[0]) if choices else {}
+
+
+def _delta(choice: dict[str, Any]) -> dict[str, Any]:
+    """What a chunk adds; of a `text_completion` a bare text."""
+    text = text_at(choice, "text")
+    return object_at(choice, "delta") or ({} if text is None else {"content": text})
 
 
 def _word(finish: str | None) -> str | None:
@@ -220,8 +236,14 @@ def _word(finish: str | None) -> str | None:
 
 
 def _choice(document: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
+    """The message of a reply and why it ended; a `text_completion` has a bare text, and some contents are an object."""
     choice = _first(document)
-    return object_at(choice, "message"), text_at(choice, "finish_reason")
+    message, text = object_at(choice, "message"), text_at(choice, "text")
+    if not message and text is not None:
+        message = {"role": "assistant", "content": text}
+    if isinstance(content := message.get("content"), dict):
+        message = {**message, "content": as_json(content)}
+    return message, text_at(choice, "finish_reason")
 
 
 def _content(message: dict[str, Any]) -> str:

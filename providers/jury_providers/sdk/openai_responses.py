@@ -79,11 +79,19 @@ class OpenAIResponses(OpenAISdk):
         ]
         return [*items, *results]
 
+    def spelled_out(self, document: dict[str, Any]) -> dict[str, Any]:
+        """The SDK's own `output_text` may stand alone; a message's content may be a bare text."""
+        items, text = objects(document.get("output")), text_at(document, "output_text")
+        if text is not None and not any(map(_is_message, items)):
+            items = [*items, {"type": "message", "role": "assistant", "content": text}]
+        if not any(isinstance(item.get("content"), str) for item in items):
+            return document
+        return {**document, "output": [_with_list(item) for item in items]}
+
     def parse(self, document: dict[str, Any]) -> ParsedReply:
+        document = self.spelled_out(document)
         items = objects(document.get("output"))
-        contents = [
-            content for item in items for content in objects(item.get("content")) if item.get("type") == "message"
-        ]
+        contents = [content for item in filter(_is_message, items) for content in objects(item.get("content"))]
         text = "".join(text_at(content, "text") or "" for content in contents)
         refusal = "".join(text_at(content, "refusal") or "" for content in contents)
         tools = tuple(_tool(item) for item in items if _is_call(item))
@@ -126,6 +134,15 @@ def _part(block: str | ModelPicture) -> dict[str, Any]:
     if isinstance(block, str):
         return {"type": "input_text", "text": block}
     return {"type": "input_image", "image_url": data_url(block)}
+
+
+def _is_message(item: dict[str, Any]) -> bool:
+    return item.get("type") == "message"
+
+
+def _with_list(item: dict[str, Any]) -> dict[str, Any]:
+    text = text_at(item, "content")
+    return item if text is None else {**item, "content": [{"type": "output_text", "text": text, "annotations": []}]}
 
 
 def _is_call(item: dict[str, Any]) -> bool:
