@@ -459,7 +459,7 @@ def _has_cases(name: str, value: Any) -> bool:
     first = value[0] if isinstance(value, list) and value else None
     if not isinstance(first, dict):
         return False
-    if format_of(first, None).name not in {"rows", "messages"}:
+    if format_of(first, None).name not in {"rows", "messages", "message-lines", "codex-items"}:
         return True
     return name not in _STEPS and not is_message(first) and _is_case(first)
 
