@@ -100,6 +100,9 @@ def _responses(row: Any) -> CaseDraft:
     incomplete = table.get("incomplete_details")
     if table.get("output") is not None:
         read_responses(table["output"], builder, end_is_known=not is_blank(incomplete))
+    if is_blank(table.get("output")) and isinstance(table.get("output_text"), str):
+        answer = {"type": "message", "role": "assistant", "content": table["output_text"]}
+        read_responses([answer], builder, "output_text")
     if isinstance(incomplete, dict):
         read_end(incomplete.get("reason"), builder, "incomplete_details.reason")
     read = ("instructions", "input", "output", "metadata", "object", "error")

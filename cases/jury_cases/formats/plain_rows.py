@@ -145,7 +145,7 @@ def _is_talk(value: Any) -> bool:
     if not isinstance(value, dict):
         return is_message_list(value)
     match value.get("choices"):
-        case [{"message": _}, *others] if all(isinstance(one, dict) for one in others):
+        case [{"message": _} | {"text": str()}, *others] if all(isinstance(one, dict) for one in others):
             return True
     return is_message(value) or is_message_list(value.get("messages"))
 
@@ -397,6 +397,8 @@ def _sides_inside(row: Mapping[str, Any], *, question: bool) -> str:
 
 def _answers_inside(path: str, value: Any) -> bool:
     outer, _, name = path.partition(".")
+    if words_of(name)[-1:] == ["object"]:  # the kind of the object, as OpenAI names it
+        return False
     return (isinstance(_only(value), str) or is_message_list(value)) and (could_answer(name) or could_answer(outer))
 
 
@@ -457,7 +459,7 @@ def _has_cases(name: str, value: Any) -> bool:
     first = value[0] if isinstance(value, list) and value else None
     if not isinstance(first, dict):
         return False
-    if format_of(first, None).name not in {"rows", "messages"}:
+    if format_of(first, None).name not in {"rows", "messages", "message-lines", "codex-items"}:
         return True
     return name not in _STEPS and not is_message(first) and _is_case(first)
 

@@ -85,9 +85,33 @@ def root_of(spans: Sequence[Span]) -> Span | None:
 
 
 def failures(spans: Iterable[Span]) -> str | None:
-    """The failures of all spans but the tools' (those are results of their calls), each once; None: there is none."""
-    found = (span.failure for span in spans if span.failure is not None and span.tool is None)
+    """The failures of all spans, each once; None: there is none.
+
+    But for those of tools, which are results of their calls, and of models that were asked again and answered.
+    """
+    spans = list(spans)
+    again = made_good(spans)
+    found = (span.failure for span in spans if span.failure is not None and span.tool is None and span not in again)
     return "\n".join(dict.fromkeys(found)) or None
+
+
+def made_good(spans: Iterable[Span]) -> frozenset[Span]:
+    """The calls of models that failed, and after which one with equal input below the same span was answered."""
+    models = [span for span in spans if span.kind == "model" and span.inputs]
+    failed = [span for span in models if span.failure is not None and not span.outputs]
+    if not failed:
+        return frozenset()
+    answered: dict[tuple[Any, ...], int] = {}
+    for span in models:
+        if span.failure is None and span.outputs:
+            key = _asked(span)
+            answered[key] = max(span.start, answered.get(key, span.start))
+    return frozenset(span for span in failed if answered.get(_asked(span), span.start - 1) >= span.start)
+
+
+def _asked(span: Span) -> tuple[Any, ...]:
+    parts = ("text", "name", "arguments", "call_id")
+    return span.parent_id, tuple((one.kind, *(getattr(one, part, None) for part in parts)) for one in span.inputs)
 
 
 _MOST = 100_000

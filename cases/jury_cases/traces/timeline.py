@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from jury_cases.draft import CaseDraft
 from jury_cases.traces.pieces import ContentPiece, PieceCounter, pieces_of
-from jury_cases.traces.span import Node, Span, failures, tree_of
+from jury_cases.traces.span import Node, Span, failures, made_good, tree_of
 from jury_cases.traces.speakers import only_models_speak
 from jury_cases.traces.tools import Moment, ToolSpans
 from jury_cases.transcripts.builder import TranscriptBuilder
@@ -265,6 +265,7 @@ def _timeline(moments: list[tuple[Node, bool]]) -> list[Moment]:
     conversations = Conversations()
     begun: dict[int, SpanConversation] = {}
     steps: list[Moment] = []
+    again = made_good(node.span for node, at_end in moments if at_end)
     for node, at_end in moments:
         if node.span.handover is not None and not at_end:
             event = TranscriptBuilder()
@@ -282,6 +283,10 @@ def _timeline(moments: list[tuple[Node, bool]]) -> list[Moment]:
             new, begun[node.entered] = conversations.new_of(node.inputs, node.scope)
         conversations.shown(new, node.scope)
         steps += [Moment(node, at_end, piece) for piece in new]
+        if at_end and node.span in again:
+            event = TranscriptBuilder()
+            event.add(Event, node.span.place, origin="environment", name="error", text=node.span.failure or "")
+            steps += [Moment(node, at_end, piece) for piece in pieces_of(event.transcript().items)]
     return steps
 
 

@@ -335,6 +335,8 @@ class ToolSpans:
             self._add(node, ToolResult, at_end=True, call_id=call_id, name=name, text=text, error=failed)
         elif failed:
             self._failed.add(id(found))
+        else:  # of runs of one call the last one counts
+            self._failed.discard(id(found))
         shown = text if found is None else found.text
         if failure and failure not in shown and shown not in failure:
             self._add(node, Event, at_end=True, origin="tool", name="error", text=failure)

@@ -207,9 +207,14 @@ def _returned(message: dict[str, Any], origin: Origin, builder: TranscriptBuilde
 
 
 def read_choices(value: Any, builder: TranscriptBuilder, place: str = "choices") -> None:
-    """Read a chat completion: its first choice; others are reported as not shown, an abnormal end is an event."""
-    for index, choice in enumerate(as_objects(value, place, "choices")):
-        if index:
+    """Read a chat completion: its first choice; others are reported as not shown, an abnormal end is an event.
+
+    The first is that of `index` 0, wherever it stands.
+    """
+    choices = as_objects(value, place, "choices")
+    first = next((number for number, one in enumerate(choices) if one.get("index") == 0), 0)
+    for index, choice in enumerate(choices):
+        if index != first:
             builder.not_shown("another choice", "model", f"{place}.{index}", choice)
             continue
         message = choice.get("message")
