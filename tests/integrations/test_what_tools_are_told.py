@@ -57,18 +57,19 @@ def test_a_message_is_cited_for_quotations_that_stand_in_it_alone() -> None:
 
 
 @pytest.mark.parametrize(("verdict", "letter"), [("safe_pass", "C"), ("needs_review", "N"), ("unsafe_fail", "I")])
-async def test_inspect_has_a_letter_for_each_verdict(
+async def test_inspect_has_a_letter_for_each_verdict_and_only_a_pass_passes_in_a_tool(
     sqlite_url: str, monkeypatch: pytest.MonkeyPatch, verdict: str, letter: str
 ) -> None:
     found = result(CASSETTES[0])
     judgment = found.phase3_judgment
     assert judgment is not None
-    decided = replace(judgment, verdict=verdict)
+    outcome = JuryOutcome(cast("Case", None), found, replace(judgment, verdict=verdict))
 
     async def judged(_hosted: HostedJury, case: Case) -> JuryOutcome:
-        return JuryOutcome(case, found, decided)
+        return replace(outcome, case=case)
 
     monkeypatch.setattr(HostedJury, "judged", judged)
     score = await scored(sqlite_url, a_state(REFUSED), run=verdict)
 
     assert letter == score.value
+    assert (verdict == "safe_pass") == outcome.passed
