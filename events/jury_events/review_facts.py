@@ -2,9 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, TypeVar
-
-from pydantic import BaseModel
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from jury_events.case import LABEL_METADATA
 from jury_events.codec import ReviewEvent, decode_review
@@ -12,7 +10,17 @@ from jury_events.envelope import StoredEvent
 from jury_events.review_events import CaseLabelled, HumanReviewed, ReviewAssigned, ReviewSample, ReviewWithdrawn
 from jury_events.verdict import Verdict
 
-Opening = TypeVar("Opening", bound=BaseModel)
+
+class _WithLabel(Protocol):
+    """A value with the fields `label` and `metadata` of an opening."""
+
+    @property
+    def metadata(self) -> Mapping[str, Any]: ...
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self: ...
+
+
+Opening = TypeVar("Opening", bound=_WithLabel)
 
 
 class Review(NamedTuple):
@@ -168,7 +176,7 @@ class ReviewFacts(NamedTuple):
         new = self.labelled
         if new is None:
             return opened
-        metadata = relabelled(getattr(opened, "metadata"), new.metadata)  # noqa: B009
+        metadata = relabelled(opened.metadata, new.metadata)
         return opened.model_copy(update={"label": new.label, "metadata": metadata})
 
     def arrived(self, after: int, until: int) -> "ReviewFacts":
