@@ -39,6 +39,7 @@ ONE, TWO = row(case_id="a"), row(case_id="b")
     [
         pytest.param(jsonl(ONE, TWO), id="JSONL"),
         pytest.param(jsonl(ONE, TWO).removesuffix(b"\n"), id="JSONL without a last line break"),
+        pytest.param(b"\x1e" + jsonl(ONE) + b"\x1e" + jsonl(TWO), id="a sequence of RFC 7464"),
         pytest.param(b"\n  \n" + jsonl(ONE) + b"\n\n" + jsonl(TWO), id="JSONL with blank lines"),
         pytest.param(jsonl(ONE, TWO).replace(b"\n", b"\r\n"), id="JSONL with CR LF"),
         pytest.param(b"\xef\xbb\xbf" + jsonl(ONE, TWO), id="JSONL after a byte order mark"),

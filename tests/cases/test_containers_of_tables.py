@@ -44,12 +44,22 @@ def test_cells_are_text_and_empty_cells_null(tmp_path):
         ("cases.csv", b'"a";b\n1,0;2\n'),
         ("cases.txt", b'a,b\n"1,0",2\n'),
         ("cases", b'"a","b"\n"1,0","2"\n'),
+        ("cases.csv", b'a, b\n"1,0", 2\n'),
+        ("cases.csv", b'\xef\xbb\xbf\xef\xbb\xbfa,\xe2\x80\x8bb\n"1,0",2\n'),
     ],
 )
 def test_the_header_determines_the_delimiter(tmp_path, name, content):
     (row,) = read(csv_file(tmp_path, content, name))
 
     assert {"a": "1,0", "b": "2"} == row.data
+
+
+def test_a_table_of_markdown_has_no_row_of_dashes(tmp_path):
+    content = b"| question | response |\n| --- | :---: |\n| q | r |\n| --- | --- |\n"
+
+    rows = read(csv_file(tmp_path, content, "cases.md"))
+
+    assert [("q", "r"), ("---", "---")] == [(row.data["question"], row.data["response"]) for row in rows]
 
 
 def test_json_lines_in_a_file_named_csv_are_json_and_csv_in_standard_input_is_csv(tmp_path):

@@ -26,6 +26,10 @@ _SEPARATOR = re.compile(r"\s*sep=(.)\s*", re.IGNORECASE)
 """The first line, which names the delimiter for Excel."""
 
 _DELIMITERS = ",\t;|"
+_OTHER_DELIMITERS = frozenset("^~¦§\x01\x1e\x1f")
+_BLANK = "\ufeff\u200b\u200e\u200f \t\r\n\f\v\u00a0\u3000"
+"""Around names of columns: spaces, marks of the order of bytes, and others that nobody sees."""
+_RULE = re.compile(r"\s*:?-{3,}:?\s*")
 _LONGEST_NAME = 200
 _SHOWN_COLUMNS = 8
 
@@ -66,9 +70,10 @@ def read_rows(
 ) -> Iterator[FileRow]:
     """The rows of a stream in order; `FileRow.line` is each row's first line.
 
-    The delimiter is the comma; the tab, semicolon or bar if the header has no comma; always the tab with `tabs`. A
-    column without a name is named by its position, `column_3`. `leave_out` is called with the error of a row that is no
-    record of the table; raises it by default.
+    The delimiter is the comma; the tab, semicolon or bar if the header has no comma; always the tab with `tabs`. If each
+    has a space behind it in the header, spaces before cells are no part of them, and in a table of Markdown none around
+    them. A column without a name is named by its position, `column_3`. `leave_out` is called with the error of a row
+    that is no record of the table; raises it by default.
     """
     # The limit is global to the process, so it is only raised, never lowered.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))
@@ -84,11 +89,14 @@ def read_rows(
     header = next(records)
     names = _names(header, f"{origin.name}:{lines.begin}")
     number = 0
-    follows_gap = False
+    follows_gap = is_markdown = False
     for cells in records:
         if not any(map(str.strip, cells)):
             follows_gap = True
             continue  # as spreadsheets write rows that were emptied
+        if not number and all(_RULE.fullmatch(one) for one in cells if one.strip()):
+            is_markdown = True
+            continue
         number += 1
         fault = _fault(cells, header, names, follows_gap=follows_gap and number > 1)
         follows_gap = False
@@ -99,6 +107,7 @@ def read_rows(
         if any("\r" in cell for cell in cells):
             changes = (LINE_ENDS,)
         texts = (cell.replace("\r\n", "\n").replace("\r", "\n") if changes else cell for cell in cells)
+        texts = map(str.strip, texts) if is_markdown else texts
         data = {name: cell or None for name, cell in zip(names, texts, strict=True)}
         yield origin.row(lines.begin, number, data)._replace(changes=changes, texts=True)
     if not number:
@@ -192,7 +201,8 @@ def _records(lines: _Lines, head: str, delimiter: str) -> Iterator[list[str]]:
         yield head
         yield from lines
 
-    reader = csv.reader(text(), delimiter=delimiter, strict=True)
+    spaced = delimiter in head and all(part[:1] == " " for part in head.split(delimiter)[1:])
+    reader = csv.reader(text(), delimiter=delimiter, skipinitialspace=spaced, strict=True)
     while True:
         try:
             record = next(reader)
@@ -218,7 +228,12 @@ def _meaning(error: csv.Error) -> str:
 def _names(header: list[str], place: str) -> list[str]:
     if len(header) > MAX_COLUMNS:
         raise CaseFileError(f"{place}: {len(header):,} columns; at most {MAX_COLUMNS:,} are read: is this a header?")
-    names = [written.strip() or f"column_{number}" for number, written in enumerate(header, start=1)]
+    names = [written.strip(_BLANK) or f"column_{number}" for number, written in enumerate(header, start=1)]
+    if len(names) == 1 and not _OTHER_DELIMITERS.isdisjoint(names[0]):
+        raise CaseFileError(
+            f"{place}: one column, {visible_line(names[0], 80)!r}: cells must be parted by commas, tabs, semicolons or "
+            "bars; save the table with one of them"
+        )
     if _repeats_groups(names):
         return _numbered(names)
     seen: set[str] = set()

@@ -185,7 +185,7 @@ def _check_text(head: bytes, name: str, within: str) -> None:
 def _is_csv(head: bytes, ending: str) -> bool:
     if head.startswith(_UTF_16):
         return False
-    start = head.removeprefix(json_rows.BOM).lstrip()
+    start = head.removeprefix(json_rows.BOM).lstrip(b"\x1e \t\r\n")
     if ending in CSV_ENDINGS:
         return not start.startswith((b'{"', b"[{"))
     if start.startswith((b"{", b"[")):
