@@ -7,7 +7,6 @@ from jury_actors.ray_cluster import head_address
 
 # Above all others, since it sets what Ray reads when it is imported.
 # isort: split
-import os
 import subprocess
 import sys
 import threading
@@ -69,7 +68,6 @@ class DetachedRunActor:
                 stdout=subprocess.DEVNULL,
                 stderr=output,
                 start_new_session=True,
-                env={**os.environ, "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"},
             )
         assert self._process.stdin is not None
         with self._process.stdin as stdin:
