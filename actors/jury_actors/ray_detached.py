@@ -3,10 +3,6 @@
 `import ray` costs seconds, so this module is imported only where a run is detached to a cluster.
 """
 
-from jury_actors.ray_cluster import head_address
-
-# Above all others, since it sets what Ray reads when it is imported.
-# isort: split
 import subprocess
 import sys
 import threading
@@ -21,6 +17,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from jury_actors.errors import DetachedRunLost
 from jury_actors.private_folder import private_folder
+from jury_actors.ray_cluster import head_address
 from jury_actors.ray_proxy import loss_reason
 from jury_store.locked_file import read_locked
 
