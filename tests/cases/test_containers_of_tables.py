@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jury_cases import CaseFileError, FileRow, read_rows
+from jury_cases import CaseFileError, FileRow, RowSelection, read_rows
 from jury_cases.containers import csv_rows
 
 
@@ -75,6 +75,18 @@ def test_a_csv_file_that_cannot_be_read_is_refused_with_line_and_remedy(refusals
     texts = {name: text.encode() for name, text in refusals.rows("csv_files").items()}
 
     refusals.check("csv_files", texts | CSV, lambda content: read(csv_file(tmp_path, content)), CaseFileError)
+
+
+def test_rows_that_are_no_records_are_left_out_where_the_others_are_asked_for(tmp_path):
+    path = csv_file(
+        tmp_path, b"question,response,label\nq,r,pass\nTotal,1,\nq2,r2,pass,\n,,\nNote,,\nq3,,\nTotal,5,x\n"
+    )
+    left: list[str] = []
+
+    rows = list(read_rows([path], RowSelection(leave_out=lambda error: left.append(str(error)))))
+
+    assert [(2, "q"), (7, "q3"), (8, "Total")] == [(row.line, row.data["question"]) for row in rows]
+    assert [3, 4, 6] == [int(one.removeprefix(f"{path}:").partition(":")[0]) for one in left]
 
 
 VALUES = {

@@ -154,7 +154,7 @@ def _streamed(stream: io.BufferedReader, origin: RowSource, ending: str, selecti
     elif ending not in JSON_ENDINGS and _is_csv(head, ending):
         from jury_cases.containers import csv_rows
 
-        rows = csv_rows.read_rows(stream, origin, tabs=ending in TAB_ENDINGS)
+        rows = csv_rows.read_rows(stream, origin, tabs=ending in TAB_ENDINGS, leave_out=selection.leave_out)
         yield from nested_rows(rows, selection, of_json=False)
     elif ending in TEXT_ENDINGS and not head.removeprefix(json_rows.BOM).lstrip().startswith((b"{", b"[{")):
         yield from _text_rows(stream, origin)
