@@ -70,10 +70,10 @@ def read_rows(
 ) -> Iterator[FileRow]:
     """The rows of a stream in order; `FileRow.line` is each row's first line.
 
-    The delimiter is the comma; the tab, semicolon or bar if the header has no comma; always the tab with `tabs`. If each
-    has a space behind it in the header, spaces before cells are no part of them, and in a table of Markdown none around
-    them. A column without a name is named by its position, `column_3`. `leave_out` is called with the error of a row
-    that is no record of the table; raises it by default.
+    The delimiter is the comma; the tab, semicolon or bar if the header has no comma; always the tab with `tabs`. If
+    each has a space behind it in the header, spaces before cells are no part of them, and in a table of Markdown none
+    around cells. A column without a name is named by its position, `column_3`. `leave_out` is called with the error of
+    a row that is no record of the table; raises it by default.
     """
     # The limit is global to the process, so it is only raised, never lowered.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))
@@ -107,8 +107,7 @@ def read_rows(
         if any("\r" in cell for cell in cells):
             changes = (LINE_ENDS,)
         texts = (cell.replace("\r\n", "\n").replace("\r", "\n") if changes else cell for cell in cells)
-        texts = map(str.strip, texts) if is_markdown else texts
-        data = {name: cell or None for name, cell in zip(names, texts, strict=True)}
+        data = {name: (cell.strip() if is_markdown else cell) or None for name, cell in zip(names, texts, strict=True)}
         yield origin.row(lines.begin, number, data)._replace(changes=changes, texts=True)
     if not number:
         raise CaseFileError(f"{origin.name}: contains a header and no row")
