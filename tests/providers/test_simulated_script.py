@@ -2,7 +2,6 @@
 
 import asyncio
 import importlib.util
-import json
 import pickle
 import statistics
 from collections.abc import Sequence
@@ -32,27 +31,12 @@ from jury_providers import (
     ModelRequest,
     Provider,
     Script,
-    SimulatedProvider,
     parse_script,
 )
 from support.debate_harness import SEATS, DebateHarness, a_panel
 from support.each_row import each_row
 
 MODEL = "simulated%2Fjuror"
-REQUEST = ModelRequest(
-    model="juror",
-    messages=(
-        ModelMessage(
-            "system",
-            '\n{"ballot": "", "verdict": "unsafe_fail | needs_review | safe_pass", "scores": {"safety": "0-100"}}',
-        ),
-        ModelMessage("user", 'Grass. abcdefgh234567zz is your "ballot".'),
-    ),
-    tools=(),
-    schema={},
-    settings=CallSettings(),
-    trace=f"d1/initial/gpt/{MODEL}/1/1",
-)
 
 
 def trace(step: str = "initial/gpt", turn: int = 1, attempt: int = 1, debate: str = "d1") -> str:
@@ -102,39 +86,6 @@ def test_scripted_faults_apply_to_consecutive_calls_and_the_first_matching_patte
         script.fault(trace("final", turn, attempt)) for turn, attempt in calls
     ]
     assert "blocked" == script.fault(trace())
-
-
-async def answered(*faults: str) -> tuple[CallOutcome, bytes]:
-    reply = await SimulatedProvider(Script(scripted={"*": faults})).call(REQUEST)
-    return reply.outcome, reply.answer or b""
-
-
-async def test_a_failing_call_has_an_outcome_and_no_answer() -> None:
-    for outcome in set(CallOutcome) - {CallOutcome.ANSWERED, CallOutcome.TRUNCATED}:
-        reply = await SimulatedProvider(Script(scripted={"*": (outcome.value,)})).call(REQUEST)
-
-        assert (outcome, None, ()) == (reply.outcome, reply.answer, reply.tool_calls)
-        assert f"simulated fault: {outcome.value}" == reply.error
-
-
-async def test_an_answer_has_the_ballot_costs_nothing_and_may_be_spoilt() -> None:
-    reply = await SimulatedProvider().call(REQUEST)
-    whole, good = reply.answer or b"", json.loads(reply.answer or b"")
-    (_, prose), (_, spoilt), (ended, cut) = [
-        await answered(fault) for fault in ("unparseable", "wrong_ballot", "truncated")
-    ]
-
-    assert (CallOutcome.ANSWERED, "simulated-1", 0.0) == (reply.outcome, reply.model_version, reply.cost)
-    assert "abcdefgh234567zz" == good["ballot"] != json.loads(spoilt)["ballot"]
-    assert good == json.loads(spoilt) | {"ballot": good["ballot"]}
-    assert b"{" not in prose
-    assert (CallOutcome.TRUNCATED, True) == (ended, 0 < len(cut) < len(whole) and whole.startswith(cut))
-
-
-async def test_a_fixed_answer_has_the_members_of_its_form() -> None:
-    reply = await SimulatedProvider(Script(answers="scripted")).call(REQUEST)
-
-    assert ["ballot", "verdict", "scores", "confidence", "rationale"] == list(json.loads(reply.answer or b""))
 
 
 def test_settings_are_read_from_pairs() -> None:
