@@ -33,9 +33,6 @@ gc.disable()  # until all tests are collected: what is imported stays
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# Under `uv run` Ray would make an environment for each worker; it reads this when it is imported.
-os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
-
 # A shell that runs the tests in the background has SIGINT ignored, and commands that tests start would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
