@@ -349,6 +349,8 @@ ALL_GONE = f"all of max_output_tokens ({LIMIT:,}) went to reasoning; raise it, o
         ("half of an answer", CHAT, chat('{"sc', "length", reasoning_content="Let me see"), O.TRUNCATED),
         ("BerriAI/litellm#37710", RESPONSES, document({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": [{"type": "reasoning", "id": "rs", "summary": []}], "usage": {"input_tokens": 9, "output_tokens": LIMIT, "output_tokens_details": {"reasoning_tokens": LIMIT}}}), O.ONLY_REASONING),
         ("Anthropic's stop reasons", ANTHROPIC, document({"content": [{"type": "thinking", "thinking": "Hm", "signature": "s"}], "stop_reason": "max_tokens", "usage": {"input_tokens": 9, "output_tokens": LIMIT}}), O.ONLY_REASONING),
+        ("a turn that another call would go on with", ANTHROPIC, document({"content": '{"sc', "stop_reason": "pause_turn", "usage": {"input_tokens": 9, "output_tokens": 9}}), O.TRUNCATED),
+        ("a whole answer in such a turn", ANTHROPIC, document({"content": GOOD, "stop_reason": "pause_turn", "usage": {"input_tokens": 9, "output_tokens": 9}}), O.TRUNCATED),
         ("router-for-me/CLIProxyAPI#5733", GOOGLE, document({"candidates": [{"content": {"role": "model"}, "finishReason": "MAX_TOKENS"}], "usageMetadata": {"promptTokenCount": 21, "thoughtsTokenCount": 60, "totalTokenCount": 81}}), O.ONLY_REASONING),
     ],
 )  # fmt: skip
