@@ -39,13 +39,6 @@ def a_row(name: str, **metadata: Any) -> dict[str, Any]:
     return {"case_id": name, "question": "Refund order 7.", "response": "Refunded to 4242.", "metadata": metadata}
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest) -> str:
-    """An empty store."""
-    found: str = request.getfixturevalue({"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param])
-    return found
-
-
 async def judge(url: str) -> None:
     """Two debates of traces, and one whose case names none."""
     rows = [
