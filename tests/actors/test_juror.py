@@ -344,17 +344,6 @@ async def test_exchanges_that_are_recorded_are_not_asked_again(make_harness: Mak
     assert 2 == len(result.outcome.exchanges)
 
 
-async def test_a_recorded_answer_alone_gives_the_outcome_without_any_call(make_harness: MakeHarness) -> None:
-    clerk = BlockableClerk()
-    await make_harness(clerk=clerk).ask(Asking().ask())
-    after = make_harness(clerk=clerk)
-    prior = clerk.store.read_stream(calls_stream("d1"))
-    (result,) = await after.ask(Asking().ask(prior=prior, stored=clerk.store))
-
-    assert isinstance(result.outcome, Answered)
-    assert not after.provider.requests
-
-
 async def test_closing_a_juror_gives_up_its_calls_and_closes_its_providers(make_harness: MakeHarness) -> None:
     harness = make_harness()
     harness.provider.open.clear()

@@ -167,14 +167,6 @@ def test_counters_do_not_go_backwards_when_an_actor_is_replaced() -> None:
     assert 2 == totals.snapshot().counters[ACTORS_REPLACED.name, ("juror",)]
 
 
-def test_a_snapshot_that_comes_twice_counts_once() -> None:
-    totals = MetricTotals()
-    for _ in range(3):
-        totals.receive("runtime/juror", "juror", "one", counted(4))
-
-    assert 4 == totals.snapshot().counters[KEY]
-
-
 def test_actors_are_added_and_one_that_ended_keeps_its_counters_without_its_gauges() -> None:
     totals = MetricTotals()
     totals.receive("runtime/a", "a", "one", counted(4, in_flight=2))

@@ -16,7 +16,6 @@ from jury_providers import NO_FAULTS, Script
 from jury_replay import verify
 from jury_store import EventStore, Sealer, SealKey, StoreFailed, StoreMissing
 from support.counted_script import CountedScript, served
-from support.crashing_script import CrashingScript
 from support.processes import actor_process
 from support.runtime_harness import (
     TWO_SEATS,
@@ -140,7 +139,7 @@ async def test_a_juror_that_dies_of_every_call_ends_the_run_and_does_not_flood_t
     monkeypatch.setattr("jury_actors.ray_watch.MOST_DEATHS", 3)
     run = Run(reader, seats=[{"model": "simulated/juror", "juror_id": "one"}])
     event_bodies: list[str] = []
-    script = CrashingScript(deaths=str(tmp_path / "deaths"))
+    script = CountedScript(calls=str(tmp_path / "deaths"), kills=True)
     async with ray_runtime.ray_runtime(run.plan(script, url=sqlite_url), say=event_bodies.append) as runtime:
         with pytest.raises(ClusterLost, match="the process of juror one died 3 times"):
             await run.execute_in(runtime, seconds=240)

@@ -151,12 +151,6 @@ def test_live_events_have_the_documents_spelling() -> None:
     assert {"type": "evaluation_completed", "verdict": "unsafe_fail", "score": 50} == live[-1]
 
 
-def test_the_check_after_phase_1_is_not_streamed() -> None:
-    live = live_events(SseEvents(), DebateBuilder().phase_1())
-
-    assert {"phase_change", "juror_evaluation"} == {one["type"] for one in live}
-
-
 def test_phase_2_begins_once_and_before_its_first_round() -> None:
     debate = DebateBuilder()
     again = RoundStarted(round=2, speaker_order=("juror-gpt",), instruction=debate.text("go on"))
@@ -205,14 +199,6 @@ def test_frames_are_document_004s_objects() -> None:
         "agreementLevel": 0.67,
         "majorityPosition": "unsafe_fail",
     } == frames[-1]
-
-
-@pytest.mark.parametrize(("name", "fold"), [("sse-events", SseEvents), ("websocket-frames", Frames)])
-def test_live_events_under_a_scale_are_as_published(name: str, fold: type[SseEvents | Frames]) -> None:
-    validator = Draft202012Validator(live_schema(name))
-
-    for live in live_events(fold(), a_moved_answer()):
-        validator.validate(live if fold is SseEvents else {**live, "position": 1})
 
 
 def test_under_a_scale_a_label_stands_beside_each_verdict() -> None:

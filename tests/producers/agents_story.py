@@ -32,9 +32,6 @@ from story import (
     SYSTEM,
     Answer,
     ToolUse,
-    case,
-    marker_of,
-    piece,
     run_tool,
 )
 
@@ -99,40 +96,3 @@ async def run_story(*, responses: bool) -> None:
                 agent, messages = run.last_agent, run.to_input_list()
         with contextlib.suppress(InputGuardrailTripwireTriggered):
             await Runner.run(agent, [*messages, {"role": "user", "content": FORBIDDEN}])
-
-
-def happened(*, guardrail: bool = True) -> dict[str, Any]:
-    """What happens: as `story.standard_pieces`, with two agents, the handover and the guardrail.
-
-    Traces do not say that an answer was cut. The input that the guardrail stopped reaches no model: no trace has it.
-
-    Args:
-        guardrail: whether the span of the guardrail says that it stopped the run; else only the error does.
-    """
-    pieces = [piece(marker_of(SYSTEM), "system")]
-    agent = "triage"
-    for turn in STORY:
-        pieces.append(piece(marker_of(turn.user), "user"))
-        if turn.picture is not None:
-            pieces.append(piece("M11picture", "attachment"))
-        for answer in turn.answers:
-            if agent == "triage" and not answer.calls:
-                handover = piece("transfer_to_billing", "call", speaker=agent, name=HANDOVER.name)
-                pieces += [handover, piece("handover", "event")]
-                pieces.append(piece(HANDED_OVER, "result", name=HANDOVER.name, call=handover["marker"]))
-                pieces.append(piece(marker_of(BILLING), "system"))
-                agent = "billing"
-            pieces += _said(answer, agent)
-    if guardrail:
-        pieces.append(piece("rules", "event"))
-    return case(pieces, error="Guardrail")
-
-
-def _said(answer: Answer, agent: str) -> Iterator[dict[str, Any]]:
-    for kind, text in (("reasoning", answer.reasoning), ("assistant", answer.text), ("refusal", answer.refusal)):
-        if text is not None:
-            yield piece(marker_of(text), kind, speaker=agent)  # type: ignore[arg-type]
-    for one in answer.calls:
-        yield piece(one.call, "call", name=one.name, speaker=agent)
-    for one in answer.calls:
-        yield piece(one.result, "result", name=one.name, call=one.call)

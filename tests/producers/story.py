@@ -282,7 +282,7 @@ class Produced:
         self,
         file: str,
         shape: str,
-        cases: Iterable[dict[str, Any]],
+        cases: Iterable[dict[str, Any]] | None = None,
         *,
         format: str | None = None,  # noqa: A002  (the name of the option)
         fields: Mapping[str, str] | None = None,
@@ -291,11 +291,17 @@ class Produced:
     ) -> None:
         """Record a file or folder: its shape in words, its cases in order, and what a user must say to read it.
 
+        `cases`: what happened; None: what the `produced.json` beside the script says of the file, written by hand.
         `refused`: it is, for jurors would be shown none of it; the message contains this text.
         """
         reading = {"format": format, "fields": dict(fields or {}), "roles": dict(roles or {})}
         more = {} if refused is None else {"refused": refused}
-        self.files.append({"file": file, "shape": shape, "reading": reading, "cases": list(cases)} | more)
+        known = self._kept(file) if cases is None else list(cases)
+        self.files.append({"file": file, "shape": shape, "reading": reading, "cases": known} | more)
+
+    def _kept(self, file: str) -> list[dict[str, Any]]:
+        record = json.loads((Path(sys.argv[0]).parent / "produced.json").read_text(encoding="utf-8"))
+        return next(list(one["cases"]) for one in record["files"] if one["file"] == file)
 
     def write_json(self, file: str, value: Any) -> None:
         """Write a file of one JSON document."""

@@ -47,7 +47,6 @@ from jury_providers import NO_FAULTS, Script, SimulatedReader, read_prompt
 from support.debate_harness import SEATS
 from support.debate_harness import a_case as a_refund
 from support.each_row import each_row
-from support.items import agent
 from support.long_records import WINDOW, a_long_case
 from support.runtime_harness import KeptStore
 from support.scales import ANSWERS, LEVELS, YES_NO, scales, written
@@ -60,6 +59,10 @@ RECORDS = tuple(
     ArtifactRecord.from_json({"id": f"r{number}", "verdict": verdict, "reason": "a key was shown"})
     for number, verdict in enumerate(("fail", "pass"))
 )
+
+
+def agent(text: str) -> Message:
+    return Message(kind="assistant", origin="model", text=text)
 
 
 def scenario(name: str, *items: Item, prompt: str, response: str = "") -> Scenario:

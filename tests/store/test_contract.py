@@ -1,7 +1,11 @@
 """What every store promises beside what `test_log` compares with a model."""
 
 import random
+import sqlite3
 import string
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +18,8 @@ from jury_store import (
     EventConflict,
     EventStore,
     InvalidAppend,
+    MemoryEventStore,
+    ReadOnlyStore,
     Seal,
     StoreClosed,
     WrongVersion,
@@ -218,3 +224,50 @@ def test_the_first_origin_of_a_debate_stays(store: EventStore) -> None:
 
     assert [b"\x00seal\xff", b"", None] == [store.origin(name) for name in ("d", "e", "f")]
     assert store.origins(["f", "d"]) == {"d": b"\x00seal\xff"}
+
+
+def write(store: EventStore, number: int) -> None:
+    script = DebateScript(f"d{number}", seed=number)
+    store.append([Append(script.stream, script.whole(), 0, 1)])
+
+
+def test_it_has_what_a_file_has(sqlite_url: str) -> None:
+    """Its tables, indexes and guards, but not the revision, which is for upgrades."""
+    store = MemoryEventStore()
+    file = Path(sqlite_url.removeprefix("sqlite:///")).as_uri()
+    names = []
+    for address in (store.address, file):
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            names.append(
+                {*connection.execute("SELECT type, name FROM sqlite_schema WHERE tbl_name <> 'alembic_version'")}
+            )
+
+    assert names[0] == names[1]
+    assert ("trigger", "events_refuse_update") in names[0]
+
+
+def test_each_store_is_its_own_and_is_read_after_it_was_closed() -> None:
+    store, other = MemoryEventStore(), MemoryEventStore()
+    write(store, 1)
+    store.close()
+    store.close()
+
+    assert (6, 0) == (store.last_position(), other.last_position())
+    assert ["d1"] == [row.debate_id for row in store.list_debates()]
+    with pytest.raises(ReadOnlyStore):
+        write(store, 2)
+
+
+def test_threads_write_and_read_at_once_and_a_reader_may_write() -> None:
+    store = MemoryEventStore()
+
+    def write_and_read(number: int) -> int:
+        write(store, number)
+        return len([write(store, 100 + number) for _ in store.ballots()]) + len(store.list_debates())
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(write_and_read, range(16)))
+
+    assert 32 == len(store.list_debates()) == store.runs()[0].completed
+    assert min(found) >= 2
+    assert not store.list_faults()

@@ -35,12 +35,6 @@ def test_an_event_is_decoded_when_it_is_first_read_and_only_then(
     assert len(decoded) == len(history.stored_events)
 
 
-def test_a_slice_of_the_events_contains_these_versions(store: MemoryEventStore) -> None:
-    history = store.history("d")
-
-    assert [event.event_id for event in history.events[1:3]] == [one.event_id for one in history.stored_events[1:3]]
-
-
 def test_histories_are_read_in_bulk_in_the_order_of_the_ids(store: MemoryEventStore) -> None:
     record_debate(store, "e", seed=2)
     found = store.histories(["e", "unknown", "d"])

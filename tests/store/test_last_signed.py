@@ -97,13 +97,6 @@ def test_the_last_signed_note_is_stored_beside_the_key(store: EventStore, last: 
     assert last.read() == read_checkpoint(seals[-1].note)
 
 
-def test_sealing_continues_after_a_restart(store: EventStore, last: LastSigned) -> None:
-    sealed(store, last, "a", "bb", "ccc")
-
-    assert [6, 12, 18] == [seal.tree_size for seal in store.seals()]
-    assert sealer(store, last).next() is None
-
-
 def _without_seals(store: Owned) -> None:
     store.hidden = {6, 12, 18}
 

@@ -1,6 +1,7 @@
 """A script of simulated models that notes every call in a file, so that calls of all processes can be counted."""
 
 import os
+import signal
 import time
 from collections import Counter
 from dataclasses import dataclass, fields
@@ -14,11 +15,13 @@ from jury_providers import Script
 class CountedScript(Script):
     """Each call appends its trace, one line, to the file `calls`; a line is short enough to be written in one piece.
 
-    While there is a file `held`, calls of a first round wait, and with them all further calls of their process.
+    While there is a file `held`, calls of a first round wait, and with them all further calls of their process. Where
+    it `kills`, the first call of any process is its last.
     """
 
     calls: str
     held: str = ""
+    kills: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = {one.name: getattr(self, one.name) for one in fields(self)}
@@ -31,6 +34,8 @@ class CountedScript(Script):
             os.write(descriptor, f"{trace}\n".encode())
         finally:
             os.close(descriptor)
+        if self.kills:
+            os.kill(os.getpid(), signal.SIGKILL)
         while self.held and "/round-1/" in trace and Path(self.held).exists():
             time.sleep(0.01)
         return super().seconds(trace)

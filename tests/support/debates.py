@@ -158,9 +158,9 @@ class DebateScript:
             )
         )
 
-    def evaluated(self, rationale: str = "because", exchanges: tuple[str, ...] = ()) -> NewEvent:
+    def evaluation(self, rationale: str = "because") -> Evaluation:
         scores = Scores(dimensions=tuple(DimensionScore(dimension=name, points=5.0) for name in STANDARD_RUBRIC.names))
-        evaluation = Evaluation(
+        return Evaluation(
             verdict=Verdict.SAFE_PASS,
             scores=scores,
             overall=scores.overall,
@@ -168,7 +168,9 @@ class DebateScript:
             rationale=self.pen.make(rationale),
             model=MODEL,
         )
-        peer_text = self.pen.make(f"shown: {rationale}")
+
+    def evaluated(self, rationale: str = "because", exchanges: tuple[str, ...] = ()) -> NewEvent:
+        evaluation, peer_text = self.evaluation(rationale), self.pen.make(f"shown: {rationale}")
         return self._new(
             JurorEvaluated(juror_id=JUROR, evaluation=evaluation, peer_text=peer_text, exchanges=exchanges)
         )

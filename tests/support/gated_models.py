@@ -1,7 +1,6 @@
 """A server of simulated models in a thread, which answers so many calls and then lets the others wait."""
 
 import asyncio
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +9,8 @@ from hashlib import sha256
 from typing import Any
 from unittest.mock import patch
 
-from jury_providers import NoResponse, ProtocolHandler, Script, SimulationBackend, Transmission, simulation_server
+from jury_providers import NO_FAULTS, NoResponse, ProtocolHandler, Script, SimulationBackend, Transmission
+from support.simulation_thread import simulation_thread
 
 PANEL = "preset: independent\nseats:\n" + "".join(
     f"  - {{model: openai/gpt-5.4-mini, juror_id: {name}}}\n" for name in ("a", "b", "c")
@@ -33,15 +33,18 @@ class GatedModels:
         self.variables: dict[str, str] = {}
         self._left = answers
         self._open = asyncio.Event()
-        self.loop: asyncio.AbstractEventLoop | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def open(self) -> None:
         """Answer every call from now on."""
-        assert self.loop is not None
-        self.loop.call_soon_threadsafe(self._open.set)
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._open.set)
+        else:
+            self._open.set()
 
     async def passed(self, digest: str) -> None:
         """Wait until this call may be answered."""
+        self._loop = asyncio.get_running_loop()
         self.asked[digest] += 1
         if not self._open.is_set():
             self._left -= 1
@@ -63,23 +66,14 @@ class _GatedBackend(SimulationBackend):
 @contextmanager
 def gated_models(answers: int) -> Iterator[GatedModels]:
     """Served while the context lasts; so many calls are answered at first."""
-    models, ready, ended = GatedModels(answers), threading.Event(), asyncio.Event()
-
-    async def serve() -> None:
-        models.loop = asyncio.get_running_loop()
-        with patch("jury_providers.simulated.http.server.SimulationBackend", partial(_GatedBackend, models=models)):
-            async with simulation_server() as simulation:
-                models.variables = simulation.variables | {"OPENAI_API_KEY": "for-a-test"}
-                ready.set()
-                await ended.wait()
-
-    thread = threading.Thread(target=lambda: asyncio.run(serve()))
-    thread.start()
-    ready.wait(60)
-    try:
-        yield models
-    finally:
-        assert models.loop is not None
-        models.loop.call_soon_threadsafe(models._open.set)
-        models.loop.call_soon_threadsafe(ended.set)
-        thread.join(60)
+    models = GatedModels(answers)
+    backend = partial(_GatedBackend, models=models)
+    with (
+        patch("jury_providers.simulated.http.server.SimulationBackend", backend),
+        simulation_thread(NO_FAULTS) as simulation,
+    ):
+        models.variables = simulation.variables | {"OPENAI_API_KEY": "for-a-test"}
+        try:
+            yield models
+        finally:
+            models.open()

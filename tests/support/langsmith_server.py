@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from uuid import NAMESPACE_URL, uuid4, uuid5
 
-from support.tool_server import Sent
+from support.loopback import Sent
 
 TENANT = str(uuid5(NAMESPACE_URL, "tenant"))
 NOW = "2026-11-01T00:00:00+00:00"

@@ -1,13 +1,12 @@
 """A local receiver of OTLP over HTTP, as a collector is."""
 
-import gzip
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from support.loopback import Reply, Sent, http_server
 
 
 class ReceivedSpan(NamedTuple):
@@ -28,13 +27,20 @@ class ReceivedSpan(NamedTuple):
 class OtlpReceiver:
     """What arrived; answers with `status`, `headers` and `content`."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(self) -> None:
+        self.url = ""
         self.status = 200
         self.headers: dict[str, str] = {}
         self.content = b""
         self.bodies: list[bytes] = []
         self.paths: list[str] = []
+
+    def answer(self, sent: Sent) -> Reply:
+        """One export."""
+        if self.status == 200:
+            self.bodies.append(sent.body)
+            self.paths.append(sent.path)
+        return Reply(self.status, self.content, "", tuple(self.headers.items()))
 
     @property
     def spans(self) -> list[ReceivedSpan]:
@@ -73,31 +79,7 @@ def _value(value: Any) -> Any:
 @contextmanager
 def otlp_receiver() -> Iterator[OtlpReceiver]:
     """A receiver while the context lasts."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
-            zipped = self.headers.get("content-encoding") == "gzip"
-            if receiver.status == 200:
-                receiver.bodies.append(gzip.decompress(body) if zipped else body)
-                receiver.paths.append(self.path)
-            self.send_response(receiver.status)
-            for name, value in receiver.headers.items():
-                self.send_header(name, value)
-            self.send_header("content-length", str(len(receiver.content)))
-            self.end_headers()
-            self.wfile.write(receiver.content)
-
-        def log_message(self, *_args: object) -> None:
-            return
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    receiver = OtlpReceiver(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
+    receiver = OtlpReceiver()
+    with http_server(receiver.answer) as port:
+        receiver.url = f"http://127.0.0.1:{port}"
         yield receiver
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

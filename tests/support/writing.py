@@ -2,19 +2,9 @@
 
 from typing import Any
 
-from jury_events import (
-    STANDARD_RUBRIC,
-    DimensionScore,
-    Evaluation,
-    NewEvent,
-    Scores,
-    Statement,
-    StatementMade,
-    Verdict,
-    encode,
-)
+from jury_events import NewEvent, Statement, StatementMade, encode
 from jury_store import Append, Appended, EventStore
-from support.debates import JUROR, MODEL, DebateScript
+from support.debates import JUROR, DebateScript
 
 
 class Writing:
@@ -33,15 +23,7 @@ class Writing:
 
     def statement(self, text: str, round_: int = 1) -> NewEvent:
         script = self.script
-        scores = Scores(dimensions=tuple(DimensionScore(dimension=name, points=5.0) for name in STANDARD_RUBRIC.names))
-        evaluation = Evaluation(
-            verdict=Verdict.SAFE_PASS,
-            scores=scores,
-            overall=scores.overall,
-            confidence=0.5,
-            rationale=script.pen.make("because"),
-            model=MODEL,
-        )
+        evaluation = script.evaluation()
         statement = Statement(order=0, statement=script.pen.make(text), evaluation=evaluation, position_changed=False)
         made = StatementMade(
             round=round_, juror_id=JUROR, statement=statement, peer_text=script.pen.make("shown"), exchanges=()

@@ -19,7 +19,6 @@ from story import (
     ToolFailed,
     Turn,
     case,
-    not_shown,
     piece,
     run_tool,
     standard_pieces,
@@ -32,7 +31,6 @@ SCHEMA = {"type": "object", "properties": {"order": {"type": "string"}}}
 TOOL_LIST: list[Any] = [
     {"name": tool.name, "description": DESCRIPTIONS[tool.name], "input_schema": SCHEMA} for tool in TOOLS
 ]
-ENCRYPTED = "The provider encrypted it."
 
 
 def user_message(turn: Turn) -> dict[str, Any]:
@@ -129,35 +127,6 @@ def with_server_tools() -> tuple[dict[str, Any], dict[str, Any]]:
     return {"model": MODEL, "messages": messages}, second.model_dump(mode="json", by_alias=True)
 
 
-def happened_with_server_tools() -> dict[str, Any]:
-    """What happens in it."""
-    return case(
-        [
-            piece("M43attachment", "attachment"),
-            piece("M30user", "user"),
-            piece("M31call", "call", name="web_search"),
-            piece("M32result", "result", name="web_search", call="M31call"),
-            piece("M33call", "call", name="bash_code_execution"),
-            piece("M34failure", "result", name="bash_code_execution", call="M33call", error=True),
-            piece("M35call", "call", name="bank.pay_M35tool"),
-            piece("M36failure", "result", name="bank.pay_M35tool", call="M35call", error=True),
-            piece("M38text", "assistant"),
-            piece("M39user", "user"),
-            piece("M40summary", "event"),
-            piece("fallback", "event"),
-            piece("M41text", "assistant"),
-            piece("M42why", "event"),
-            piece("cleared_tool_uses", "event"),
-        ],
-        [
-            not_shown(None, "reasoning that the provider encrypted", "A signature without a thought."),
-            not_shown(None, "reasoning that the provider encrypted", ENCRYPTED),
-            not_shown(None, "result that the provider encrypted", ENCRYPTED),
-            not_shown("M37cited", "field citations", "The places of sources in a text have no item of their own."),
-        ],
-    )
-
-
 def main() -> None:
     """Write the files."""
     produced = Produced(folder=target_folder(__file__), tool="anthropic", packages=("anthropic",))
@@ -172,7 +141,7 @@ def main() -> None:
     produced.add("streamed.jsonl", "request and accumulated stream", [case(happened(logged=True))])
     asked, message = with_server_tools()
     produced.write_lines("server_tools.jsonl", [{"request": asked, "response": message}])
-    produced.add("server_tools.jsonl", "logged request and response with server tools", [happened_with_server_tools()])
+    produced.add("server_tools.jsonl", "logged request and response with server tools")
     produced.write()
 
 

@@ -15,7 +15,7 @@ from openinference.instrumentation.autogen_agentchat import AutogenAgentChatInst
 from asked_twice import ANSWERS, REQUESTS, USES, output_of, pieces
 from model_server import ModelServer
 from otlp_file import Telemetry
-from story import LOOK_UP, REFUND, SYSTEM, Produced, ToolFailed, ToolUse, case, piece, target_folder
+from story import LOOK_UP, REFUND, SYSTEM, Produced, ToolFailed, ToolUse, case, target_folder
 
 INFO = {
     "vision": False,
@@ -60,17 +60,10 @@ async def replayed(produced: Produced) -> None:
     model = ReplayChatCompletionClient(answers, model_info=INFO)
     shop = agent(model, "You serve the customers of a shop.", reflect_on_tool_use=True)
     result = await shop.run(task=REQUESTS[0])
-    happened = [
-        piece("M02user", "user"),
-        piece("M03reasoning", "reasoning", speaker="shop"),
-        *(piece(one.call, "call", name=one.name, speaker="shop") for one in (LOOK_UP, REFUND)),
-        *(piece(one.result, "result", name=one.name, call=one.call, error=one.error) for one in (LOOK_UP, REFUND)),
-        piece("M09answer", "assistant", speaker="shop"),
-    ]
     produced.write_json("result.json", result.model_dump(mode="json"))
-    produced.add("result.json", "result of a task", [case(happened)])
+    produced.add("result.json", "result of a task")
     produced.write_json("state.json", await shop.save_state())
-    produced.add("state.json", "saved state of an agent", [case(happened)])
+    produced.add("state.json", "saved state of an agent")
 
 
 async def traced(path: Path) -> None:

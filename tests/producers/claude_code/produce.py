@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from model_server import ModelServer, Request
-from story import Answer, Produced, ToolUse, case, not_shown, picture, piece, target_folder
+from story import Answer, Produced, ToolUse, picture, target_folder
 
 TOOLS = "Bash,Read,Agent"
 PROJECT = "-home-user-shop"
@@ -206,85 +206,6 @@ def _shortened(line: dict[str, Any]) -> dict[str, Any]:
     return line
 
 
-def happened() -> list[dict[str, Any]]:
-    """The cases, in the order of the sessions."""
-    bash = "Bash"
-    first = [
-        piece("M02user", "user"),
-        piece("M03reasoning", "reasoning"),
-        piece("M04text", "assistant"),
-        piece("M05call", "call", name=bash),
-        piece("M06call", "call", name=bash),
-        piece("M07result", "result", name=bash, call="M05call"),
-        piece("M08failure", "result", name=bash, call="M06call", error=True),
-        piece("M09answer", "assistant"),
-        piece("M10user", "user"),
-        piece("M11picture", "attachment"),
-        piece("M12call", "call", name=bash),
-        piece("M13result", "result", name=bash, call="M12call"),
-        piece("M14answer", "assistant"),
-    ]
-    second = [
-        piece("M20user", "user"),
-        piece("M21text", "assistant"),
-        piece("M22call", "call", name="Agent"),
-        piece("M24call", "call", name="Agent"),
-        piece("main agent -> checker", "event"),
-        piece("M30checked", "result", name="Agent", call="M24call"),
-        piece("main agent -> helper", "event"),
-        piece("M26reasoning", "reasoning", speaker="helper"),
-        piece("M27call", "call", name=bash, speaker="helper"),
-        piece("M28result", "result", name=bash, call="M27call"),
-        piece("M29found", "result", name="Agent", call="M22call"),
-        piece("M31answer", "assistant"),
-    ]
-    third = [
-        piece("M40user", "user"),
-        piece("M41answer", "assistant"),
-        piece("M44user", "user"),
-        piece("M45answer", "assistant"),
-    ]
-    left = "It is on a branch that the user left."
-    fourth = [piece("M46user", "user"), piece("API Error", "event")]
-    fifth = [
-        piece("M50user", "user"),
-        piece("M51hook", "event"),
-        piece("M53call", "call", name=bash),
-        piece("M54result", "result", name=bash, call="M53call"),
-        piece("M52hook", "event"),
-        piece("M55answer", "assistant"),
-        piece("compaction", "event"),
-        piece("M57summary", "event"),
-        piece("/compact", "event"),
-        piece("Compacted", "event"),
-        piece("Continue from where you left off.", "event"),
-        piece("M58user", "user"),
-        piece("M59answer", "assistant"),
-    ]
-    return [
-        case(first),
-        case(second),
-        case(third, [not_shown("M42user, M43answer", "abandoned branch", left)]),
-        case(fourth, error="API Error"),
-        case(fifth),
-    ]
-
-
-def happened_in_print() -> dict[str, Any]:
-    return case(
-        [
-            piece("M02user", "user"),
-            piece("M03reasoning", "reasoning"),
-            piece("M04text", "assistant"),
-            piece("M05call", "call", name="Bash"),
-            piece("M06call", "call", name="Bash"),
-            piece("M07result", "result", name="Bash", call="M05call"),
-            piece("M08failure", "result", name="Bash", call="M06call", error=True),
-            piece("M09answer", "assistant"),
-        ]
-    )
-
-
 def main() -> None:
     folder = target_folder(__file__)
     with ModelServer(answer) as server, tempfile.TemporaryDirectory() as work:
@@ -295,8 +216,8 @@ def main() -> None:
         printed(ClaudeCode(server.url, Path(work) / "streams"), folder)
         versions = {"@anthropic-ai/claude-code": claude.version()}
     produced = Produced(folder=folder, tool="Claude Code", versions=versions)
-    produced.add("projects", "sessions of a project, with the files of sub-agents", happened())
-    produced.add("stream.jsonl", "stream of messages (`-p --output-format stream-json`)", [happened_in_print()])
+    produced.add("projects", "sessions of a project, with the files of sub-agents")
+    produced.add("stream.jsonl", "stream of messages (`-p --output-format stream-json`)")
     produced.write()
 
 

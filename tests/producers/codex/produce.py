@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from model_server import ModelServer, Request
-from story import Answer, Produced, ToolUse, case, picture, piece, target_folder
+from story import Answer, Produced, ToolUse, picture, target_folder
 
 CONFIG = """
 model = "gpt-5"
@@ -145,30 +145,6 @@ def _shortened(line: dict[str, Any]) -> dict[str, Any]:
     return line
 
 
-def happened() -> dict[str, Any]:
-    tool = "exec_command"
-    pieces = [
-        piece("M01system", "system"),
-        piece("M18rules", "event"),
-        piece("M02user", "user"),
-        piece("M03reasoning", "reasoning"),
-        piece("M04text", "assistant"),
-        piece("M05call", "call", name=tool),
-        piece("M06call", "call", name=tool),
-        piece("M07result", "result", name=tool, call="M05call"),
-        piece("M08failure", "result", name=tool, call="M06call", error=True),
-        piece("M09answer", "assistant"),
-        piece("M11picture", "attachment"),
-        piece("M10user", "user"),
-        piece("M12call", "call", name=tool),
-        piece("M13result", "result", name=tool, call="M12call"),
-        piece("M14answer", "assistant"),
-        piece("M15user", "user"),
-        piece("temporary errors", "event"),
-    ]
-    return case(pieces, error="temporary errors")
-
-
 def main() -> None:
     folder = target_folder(__file__)
     with ModelServer(answer) as server, tempfile.TemporaryDirectory() as work:
@@ -178,7 +154,7 @@ def main() -> None:
         versions = {"@openai/codex": codex.run("--version").split()[-1]}
     produced = Produced(folder=folder, tool="Codex", versions=versions)
     produced.write_lines("rollout.jsonl", lines)
-    produced.add("rollout.jsonl", "a session", [happened()])
+    produced.add("rollout.jsonl", "a session")
     produced.write()
 
 

@@ -41,10 +41,7 @@ from story import (
     ToolFailed,
     ToolUse,
     Turn,
-    case,
-    piece,
     run_tool,
-    standard_pieces,
     target_folder,
 )
 
@@ -157,30 +154,6 @@ async def run(
     return Run(session, events)
 
 
-def happened() -> list[dict[str, Any]]:
-    """What happens in the story. Sessions do not keep the instructions."""
-    pieces = standard_pieces(without={"system"}, cut="MAX_TOKENS", speaker="desk", refusals="assistant")
-    at = next(i for i, one in enumerate(pieces) if one["marker"] == REFUND.result)
-    # The results of parallel calls are one event, with the changes of the state.
-    return [*pieces[: at + 1], piece("M17state", "event"), *pieces[at + 1 :]]
-
-
-def happened_then() -> list[dict[str, Any]]:
-    """What happens in the further turns."""
-    return [
-        piece("M20user", "user"),
-        piece(TRANSFER.call, "call", name=TRANSFER.name, speaker="desk"),
-        piece(TRANSFER.result, "result", name=TRANSFER.name, call=TRANSFER.call),
-        piece("desk -> billing", "event"),
-        piece("M22text", "assistant", speaker="billing"),
-        piece(APPROVE.call, "call", name=APPROVE.name, speaker="billing"),
-        piece(APPROVE.result, "result", name=APPROVE.name, call=APPROVE.call),
-        piece("M27text", "assistant", speaker="billing"),
-        piece("M28user", "user"),
-        piece("SAFETY: M29blocked", "event"),
-    ]
-
-
 def rows(database: Path) -> list[dict[str, Any]]:
     """The table of events."""
     connection = sqlite3.connect(database)
@@ -196,19 +169,18 @@ def dumped(value: Any, **options: Any) -> Any:
 async def write_sessions(produced: Produced) -> Session:
     """Sessions as commands save them and as a program dumps them, lists of events, and a stream of events."""
     found = await run(InMemorySessionService(), (*STORY, *MORE))
-    whole = case([*happened(), *happened_then()], error="M29blocked")
     # As `adk run --save_session` and the page of `adk web` write it.
     saved = dumped(found.session, exclude_none=True, by_alias=True)
     produced.write_json("saved.session.json", saved)
-    produced.add("saved.session.json", "saved session", [whole])
+    produced.add("saved.session.json", "saved session")
     produced.write_lines("sessions.jsonl", [dumped(found.session)])
-    produced.add("sessions.jsonl", "dumped session, a line each", [whole])
+    produced.add("sessions.jsonl", "dumped session, a line each")
     produced.write_json("events.json", [dumped(one) for one in found.session.events])
-    produced.add("events.json", "list of events", [whole])
+    produced.add("events.json", "list of events")
     streamed = await run(InMemorySessionService(), (*STORY, *MORE), stream=True)
     # As `adk run --jsonl` writes them: fragments of an answer, then the answer.
     produced.write_lines("streamed.jsonl", [dumped(one, exclude_none=True, by_alias=True) for one in streamed.events])
-    produced.add("streamed.jsonl", "events of a streamed run, a line each", [whole])
+    produced.add("streamed.jsonl", "events of a streamed run, a line each")
     return found.session
 
 
@@ -230,9 +202,8 @@ async def write_databases(produced: Produced) -> None:
         table = csv.DictWriter(file, list(found[0]))
         table.writeheader()
         table.writerows(found)
-    cases = [case(happened()), case(happened_then(), error="M29blocked")]
-    produced.add("database.jsonl", "table of events of DatabaseSessionService", cases)
-    produced.add("sqlite.csv", "table of events of SqliteSessionService", cases)
+    produced.add("database.jsonl", "table of events of DatabaseSessionService")
+    produced.add("sqlite.csv", "table of events of SqliteSessionService")
 
 
 def write_evaluations(produced: Produced, session: Session) -> None:
@@ -241,8 +212,7 @@ def write_evaluations(produced: Produced, session: Session) -> None:
     cases = [EvalCase(eval_id="case", conversation=invocations)]
     produced.write_json("shop.evalset.json", dumped(EvalSet(eval_set_id="shop", eval_cases=cases)))
     # Invocations keep neither changes of the state nor ends of answers, handovers and errors.
-    pieces = [one for one in (*happened(), *happened_then()) if one["kind"] != "event"]
-    produced.add("shop.evalset.json", "set of cases of an evaluation", [case(pieces)])
+    produced.add("shop.evalset.json", "set of cases of an evaluation")
     result = EvalMetricResult(
         metric_name="response_match_score", threshold=0.8, score=0.5, eval_status=EvalStatus.FAILED
     )
@@ -260,11 +230,7 @@ def write_evaluations(produced: Produced, session: Session) -> None:
     )
     results = EvalSetResult(eval_set_result_id="shop_1", eval_set_id="shop", eval_case_results=[one])
     produced.write_json("shop.evalset_result.json", dumped(results))
-    produced.add(
-        "shop.evalset_result.json",
-        "results of an evaluation",
-        [case([*happened(), *happened_then()], error="M29blocked")],
-    )
+    produced.add("shop.evalset_result.json", "results of an evaluation")
 
 
 async def write(produced: Produced) -> None:

@@ -21,8 +21,6 @@ from story import (
     ToolUse,
     Turn,
     case,
-    not_shown,
-    piece,
     run_tool,
     standard_pieces,
     target_folder,
@@ -133,26 +131,6 @@ def with_tools_of_the_provider() -> list[dict[str, Any]]:
     return rows
 
 
-def happened_with_tools_of_the_provider() -> list[dict[str, Any]]:
-    """What happens in the two requests."""
-    first = case(
-        [
-            piece("M30user", "user"),
-            piece("M31call", "call", name="GOOGLE_SEARCH_WEB"),
-            piece("M32result", "result", name="GOOGLE_SEARCH_WEB", call="M31call"),
-            piece("M33call", "call", name="code_execution"),
-            piece("M34failure", "result", name="code_execution", call="M33call", error=True),
-            piece("M35text", "assistant"),
-        ],
-        [
-            not_shown(None, "video/mp4 at a URL", "Nothing is fetched."),
-            not_shown("M36query", "field grounding_metadata", "The places of sources have no item of their own."),
-            not_shown("M37other", "another candidate", "One candidate is the answer."),
-        ],
-    )
-    return [first, case([piece("M38user", "user"), piece("SAFETY: M39blocked", "event")])]
-
-
 def main() -> None:
     """Write the files."""
     produced = Produced(folder=target_folder(__file__), tool="google-genai", packages=("google-genai",))
@@ -174,7 +152,7 @@ def main() -> None:
     first = unmarked[: [one["marker"] for one in unmarked].index("M10user")]
     produced.add("automatic.jsonl", "response with automatic function calls", [case(first)])
     produced.write_lines("provided.jsonl", with_tools_of_the_provider())
-    produced.add("provided.jsonl", "tools of the provider", happened_with_tools_of_the_provider())
+    produced.add("provided.jsonl", "tools of the provider")
     produced.write()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from harbor.models.trajectories import Trajectory
 
-from story import LOOK_UP, REFUND, SHIP, SYSTEM, Produced, ToolUse, case, not_shown, piece, target_folder
+from story import LOOK_UP, REFUND, SHIP, SYSTEM, Produced, ToolUse, target_folder
 
 
 def call(tool: ToolUse) -> dict[str, Any]:
@@ -82,44 +82,12 @@ def trajectory() -> dict[str, Any]:
     return Trajectory.model_validate(whole).to_json_dict()
 
 
-def happened() -> dict[str, Any]:
-    pieces = [
-        piece("M01system", "system"),
-        piece("M02user", "user"),
-        piece("M03reasoning", "reasoning"),
-        piece("M04text", "assistant"),
-        piece("M05call", "call", name=LOOK_UP.name),
-        piece("M06call", "call", name=REFUND.name),
-        piece("M07result", "result", name=LOOK_UP.name, call="M05call"),
-        piece("M08failure", "result", name=REFUND.name, call="M06call"),
-        piece("M09answer", "assistant"),
-        piece("M10user", "user"),
-        piece("M12call", "call", name=SHIP.name),
-        piece("M25call", "call", name="delegate"),
-        piece("M13result", "result", name=SHIP.name, call="M12call"),
-        piece("main agent -> helper", "event"),
-        piece("M20task", "event"),
-        piece("M22reasoning", "reasoning", speaker="helper"),
-        piece("M21text", "assistant", speaker="helper"),
-        piece("M23call", "call", name="find", speaker="helper"),
-        piece("M24result", "result", name="find", call="M23call"),
-        piece("M26result", "result", name="delegate", call="M25call"),
-        piece("M14answer", "assistant"),
-        piece("M30notes", "event"),
-    ]
-    missing = [
-        not_shown(None, "image/png in another file", "ATIF names files of pictures, and the trajectory has none."),
-        not_shown(None, "continuation in another file", "Each file is read by itself."),
-    ]
-    return case(pieces, missing)
-
-
 def main() -> None:
     produced = Produced(
         folder=target_folder(__file__), tool="Harbor (ATIF)", packages=("harbor",), source="published model"
     )
     produced.write_json("trajectory.json", trajectory())
-    produced.add("trajectory.json", "a trajectory", [happened()])
+    produced.add("trajectory.json", "a trajectory")
     produced.write()
 
 

@@ -38,10 +38,7 @@ from story import (
     Produced,
     ToolFailed,
     ToolUse,
-    case,
-    piece,
     run_tool,
-    standard_pieces,
     target_folder,
 )
 
@@ -171,50 +168,6 @@ def run(made: tuple[Task, list[Answer]], folder: Path, file: str) -> None:
         shutil.copy(log, folder / file)
 
 
-def happened() -> dict[str, list[dict[str, Any]]]:
-    """By file the cases."""
-    begun = [piece("M01system", "system"), piece("M02user", "user")]
-    asked = [
-        *begun,
-        piece("M03reasoning", "reasoning"),
-        piece("M04text", "assistant"),
-        piece("M05call", "call", name=LOOK_UP.name),
-        piece("M06call", "call", name=REFUND.name),
-        piece("M07result", "result", name=LOOK_UP.name, call="M05call"),
-        piece("M08failure", "result", name=REFUND.name, call="M06call", error=True),
-        piece("M09answer", "assistant"),
-        piece('"answer": "so it is"', "call", name="submit"),
-    ]
-    handed = [
-        *begun,
-        piece("M20text", "assistant"),
-        piece("transfer_to_helper", "call", name="transfer_to_helper"),
-        piece("Successfully transferred", "result", name="transfer_to_helper", call="transfer_to_helper"),
-        piece("main agent -> helper", "event"),
-        piece("M22text", "assistant", speaker="helper"),
-        piece("M07result", "result", name=None),
-        piece("M23answer", "assistant", speaker="helper"),
-        piece("The helper agent has completed its work.", "event"),
-        piece("Please proceed to the next step", "user"),
-        piece("M24answer", "assistant"),
-        piece('"answer": "so it is"', "call", name="submit"),
-    ]
-    limited = [
-        *begun,
-        piece("M42text", "assistant"),
-        piece("M05call", "call", name=LOOK_UP.name),
-        piece("M07result", "result", name=LOOK_UP.name, call="M05call"),
-        piece("limit", "event"),
-    ]
-    return {
-        "react.eval": [case(asked), case(asked)],
-        "handoff.eval": [case(handed)],
-        "turns.eval": [case(standard_pieces(cut="max_tokens", without={"M01system"}))],
-        "failing.eval": [case([piece("M02user", "user"), piece("M40text", "assistant")], error="M41error")],
-        "limited.eval": [case(limited)],
-    }
-
-
 TASKS: dict[str, Callable[[], tuple[Task, list[Answer]]]] = {
     "react.eval": react_task,
     "handoff.eval": handoff_task,
@@ -228,10 +181,9 @@ def main() -> None:
     count_words_as_tokens()
     folder = target_folder(__file__)
     produced = Produced(folder=folder, tool="Inspect", packages=("inspect-ai",))
-    cases = happened()
     for file, make in TASKS.items():
         run(make(), folder, file)
-        produced.add(file, f"a log: {make.__doc__}", cases[file])
+        produced.add(file, f"a log: {make.__doc__}")
     produced.write()
 
 

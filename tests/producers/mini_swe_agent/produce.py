@@ -19,7 +19,7 @@ from minisweagent.models.test_models import (
     make_toolcall_output,
 )
 
-from story import Produced, case, piece, target_folder
+from story import Produced, target_folder
 
 COMMANDS = ("cat notes{}; exit 3", "cat result{}")
 """What the agent runs; where commands are calls, each has a marker."""
@@ -48,21 +48,6 @@ def model(mode: str) -> Any:
     return DeterministicToolcallModel(outputs=outputs)
 
 
-def happened(mode: str) -> dict[str, Any]:
-    called = mode != "text"
-    pieces = [
-        piece("M01system", "system"),
-        piece("M02user", "user"),
-        piece("M04text", "assistant"),
-        *([piece("M05call", "call", name="bash")] if called else []),
-        piece("M06output", "result", call="M05call" if called else None, error=called),
-        piece("M08text", "assistant"),
-        *([piece("M09call", "call", name="bash")] if called else []),
-        piece("M10submission", "event"),
-    ]
-    return case(pieces)
-
-
 def main() -> None:
     folder = target_folder(__file__)
     produced = Produced(folder=folder, tool="mini-swe-agent", packages=("mini-swe-agent",))
@@ -84,7 +69,7 @@ def main() -> None:
         saved["info"]["config"].pop("model")  # the script of the answers
         saved["info"]["config"].pop("environment")
         produced.write_json(path.name, saved)
-        produced.add(path.name, f"trajectory, {mode}", [happened(mode)])
+        produced.add(path.name, f"trajectory, {mode}")
     produced.write()
 
 

@@ -27,10 +27,7 @@ from story import (
     Produced,
     ToolUse,
     Turn,
-    case,
-    piece,
     run_tool,
-    standard_pieces,
     target_folder,
 )
 
@@ -109,33 +106,11 @@ def rows(database: Path) -> list[dict[str, Any]]:
         return [dict(one) for one in connection.execute("SELECT * FROM agent_messages")]
 
 
-def happened() -> list[dict[str, Any]]:
-    """What happens in the first turns; items keep neither instructions nor failures."""
-    pieces = standard_pieces(without={"system"}, cut=None, failures_marked=False)
-    return pieces[: [one["marker"] for one in pieces].index("M15user")]
-
-
-def happened_then(*, with_agents: bool) -> list[dict[str, Any]]:
-    """What happens with the second agent, whose call waits for a person."""
-    desk, billing = ("desk", "billing") if with_agents else (None, None)
-    pieces = [
-        piece("M20user", "user"),
-        piece("{}", "call", name=HANDOVER.name, speaker=desk),
-        piece('{"assistant": "billing"}', "result", name=HANDOVER.name, call="{}"),
-    ]
-    pieces += [piece("desk -> billing", "event")] if with_agents else []
-    pieces += [
-        piece("M23text", "assistant", speaker=billing),
-        piece("M24call", "call", name=APPROVE.name, speaker=billing),
-    ]
-    return [*pieces, piece("approval asked", "event")] if with_agents else pieces
-
-
 async def write(produced: Produced) -> None:
     """Write the files."""
     result = await conversation(TURNS, None)
     produced.write_json("input_list.json", result.to_input_list())
-    produced.add("input_list.json", "input list", [case(happened())])
+    produced.add("input_list.json", "input list")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sessions.db"
         first, second = SQLiteSession("one", path), SQLiteSession("two", path)
@@ -149,11 +124,10 @@ async def write(produced: Produced) -> None:
         table = csv.DictWriter(file, list(found[0]))
         table.writeheader()
         table.writerows(reversed(found))
-    cases = [case(happened()), case(happened_then(with_agents=False))]
-    produced.add("session.jsonl", "rows of two sessions", cases)
-    produced.add("session.csv", "rows of two sessions, in another order", cases[::-1])
+    produced.add("session.jsonl", "rows of two sessions")
+    produced.add("session.csv", "rows of two sessions, in another order")
     produced.write_json("state.json", waiting.to_state().to_json())
-    produced.add("state.json", "state of a run that waits for a person", [case(happened_then(with_agents=True))])
+    produced.add("state.json", "state of a run that waits for a person")
     produced.write()
 
 

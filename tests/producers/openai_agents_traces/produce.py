@@ -7,9 +7,9 @@ from agents import Span, Trace, set_trace_processors
 from agents.tracing import TracingProcessor
 from agents.tracing.processors import BackendSpanExporter, BatchTraceProcessor
 
-from agents_story import happened, run_story
+from agents_story import run_story
 from model_server import ModelServer
-from story import LOOK_UP, REFUND, SHIP, Produced, case, not_shown, piece, target_folder
+from story import Produced, target_folder
 
 
 class Writer(TracingProcessor):
@@ -60,49 +60,23 @@ def without_addresses(value: Any) -> Any:
     return [without_addresses(one) for one in value] if isinstance(value, list) else value
 
 
-def happened_by_ids() -> dict[str, Any]:
-    """What the exporter sends of responses: tool runs and handovers; the texts stay at OpenAI, under their ids."""
-    pieces = [piece(tool.call, "call", speaker="triage", name=tool.name) for tool in (LOOK_UP, REFUND)]
-    pieces += [piece(tool.result, "result", name=tool.name, call=tool.call) for tool in (LOOK_UP, REFUND)]
-    pieces.append(piece("handover", "event"))
-    pieces.append(piece(SHIP.call, "call", speaker="billing", name=SHIP.name))
-    pieces.append(piece(SHIP.result, "result", name=SHIP.name, call=SHIP.call))
-    pieces.append(piece("rules", "event"))
-    why = "The exporter sends the id of a response, neither its input nor its output."
-    whats = ["input of a response by its id"] * 6 + ["response by its id"] * 6
-    unseen = [not_shown(None, what, why) for what in whats]
-    return case(pieces, unseen, error="M16refusal")
-
-
 def main() -> None:
     """Write the files."""
     folder = target_folder(__file__)
     produced = Produced(folder=folder, tool="openai-agents (traces)", packages=("openai-agents", "openai"))
-    kept = [*["M23group", "M23kept"]]
-    metadata = [
-        not_shown(one, "metadata", "It names the group of traces, or is metadata of the trace.") for one in kept
-    ]
-
     (payload,) = exported(responses=False)
-    chat = happened()
-    chat["not_shown"] += metadata
     produced.write_json("exported_chat.json", payload)
-    produced.add("exported_chat.json", "exporter's payload, chat completions", [chat])
-
+    produced.add("exported_chat.json", "exporter's payload, chat completions")
     (payload,) = exported(responses=True)
-    by_ids = happened_by_ids()
-    by_ids["not_shown"] += metadata
     produced.write_json("exported_responses.json", payload)
     shape = "exporter's payload, responses by their ids (refused: it has no request)"
-    produced.add("exported_responses.json", shape, [by_ids], refused="6 × input of a response by its id")
+    produced.add("exported_responses.json", shape, refused="6 × input of a response by its id")
 
     writer = Writer()
     set_trace_processors([writer])
     asyncio.run(run_story(responses=True))
-    whole = happened()
-    whole["not_shown"] += metadata
     produced.write_lines("processor.jsonl", map(without_addresses, writer.rows))
-    produced.add("processor.jsonl", "a processor's lines, with responses", [whole])
+    produced.add("processor.jsonl", "a processor's lines, with responses")
     produced.write()
 
 

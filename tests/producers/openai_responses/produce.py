@@ -16,8 +16,6 @@ from story import (
     Answer,
     Produced,
     case,
-    not_shown,
-    piece,
     run_tool,
     standard_pieces,
     target_folder,
@@ -87,36 +85,6 @@ def with_tools_of_the_provider() -> dict[str, Any]:
     return {"request": asked, "response": response.model_dump(mode="json")}
 
 
-def happened_with_tools_of_the_provider() -> dict[str, Any]:
-    """What happens in it."""
-    return case(
-        [
-            piece("M30user", "user"),
-            piece("M31reasoning", "reasoning"),
-            piece("M32call", "call", name="web_search_call"),
-            piece("M33call", "call", name="file_search_call"),
-            piece("M34result", "result", name="file_search_call", call="M33call"),
-            piece("M35call", "call", name="code_interpreter_call"),
-            piece("M36result", "result", name="code_interpreter_call", call="M35call"),
-            piece("M37call", "call", name="program"),
-            piece("M38result", "result", name="program", call="M37call"),
-            piece("M39listed", "event"),
-            piece("M40unreachable", "event"),
-            piece("M41call", "call", name="bank.pay"),
-            piece("M42failure", "result", name="bank.pay", call="M41call", error=True),
-            piece("M43asked", "event"),
-            piece("M44call", "call", name="image_generation_call"),
-            piece("M48picture", "attachment", call="M44call"),
-            piece("M47text", "assistant"),
-        ],
-        [
-            not_shown(None, "reasoning that the provider encrypted", "The provider encrypted it."),
-            not_shown(None, "compaction that the provider encrypted", "The provider encrypted it."),
-            not_shown("M46cited", "field annotations", "The places of sources in a text have no item of their own."),
-        ],
-    )
-
-
 def main() -> None:
     """Write the files."""
     produced = Produced(folder=target_folder(__file__), tool="openai (Responses)", packages=("openai",))
@@ -139,7 +107,7 @@ def main() -> None:
     produced.write_lines("cut.jsonl", [row])
     produced.add("cut.jsonl", "response that was cut", [case(cut[:last])])
     produced.write_lines("provided.jsonl", [with_tools_of_the_provider()])
-    produced.add("provided.jsonl", "tools of the provider", [happened_with_tools_of_the_provider()])
+    produced.add("provided.jsonl", "tools of the provider")
     produced.write()
 
 

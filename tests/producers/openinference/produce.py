@@ -16,7 +16,6 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from agents_story import happened as agents_happened
 from agents_story import run_story as run_agents
 from langchain_story import agent_of, run_turns
 from model_server import ModelServer
@@ -107,9 +106,7 @@ def main() -> None:
     asyncio.run(run_agents(responses=True))
     instrumentor.uninstrument()
     produced.write_lines("openai_agents.jsonl", recorder.exports())
-    produced.add(
-        "openai_agents.jsonl", "OpenInference spans of openai-agents, OTLP", [agents_happened(guardrail=False)]
-    )
+    produced.add("openai_agents.jsonl", "OpenInference spans of openai-agents, OTLP")
     produced.write()
 
 

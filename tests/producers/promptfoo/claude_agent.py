@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from model_server import Request
-from story import Answer, ToolUse, case, piece
+from story import Answer, ToolUse
 
 HELPERS = {"helper": {"description": "Helps.", "prompt": "You help."}}
 FILES = {
@@ -76,21 +76,3 @@ def config(work: Path) -> dict[str, Any]:
         "providers": [{"id": "anthropic:claude-agent-sdk", "config": settings}],
         "tests": [{"vars": {"request": REQUEST}}],
     }
-
-
-def happened() -> dict[str, Any]:
-    """What happened."""
-    return case(
-        [
-            piece("M02user", "user"),
-            piece("M05call", "call", name="Bash"),
-            piece("M07result", "result", name="Bash", call="M05call"),
-            piece("M06call", "call", name="Bash"),
-            piece("M08failure", "result", name="Bash", call="M06call", error=True),
-            piece("M20call", "call", name="Agent"),
-            piece("M12call", "call", name="Bash", speaker="helper"),
-            piece("M13result", "result", name="Bash", call="M12call"),
-            piece("M23result", "result", name="Agent", call="M20call"),
-            piece("M24text", "assistant"),
-        ]
-    )

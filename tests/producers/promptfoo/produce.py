@@ -28,7 +28,6 @@ from story import (
     Produced,
     ToolUse,
     case,
-    not_shown,
     piece,
     standard_pieces,
     target_folder,
@@ -146,37 +145,6 @@ def agent() -> dict[str, Any]:
             "metadata": {"shelf": "M36metadata", "sources": [{"text": "M37source a page"}]},
         },
     }
-
-
-def agent_cases() -> list[dict[str, Any]]:
-    """What happened there."""
-    researcher = "researcher"
-    done = [
-        piece("M02user", "user"),
-        piece("M05call", "call", name=LOOK_UP.name),
-        piece("M07result", "result", name=LOOK_UP.name, call="M05call"),
-        piece("M06call", "call", name=REFUND.name),
-        piece("M08failure", "result", name=REFUND.name, call="M06call", error=True),
-        piece("M20call", "call", name=TASK.name),
-        piece("M12call", "call", name=SHIP.name, speaker=researcher),
-        piece("M13result", "result", name=SHIP.name, call="M12call"),
-        piece("M23result", "result", name=TASK.name, call="M20call"),
-        piece("M24text", "assistant"),
-    ]
-    thought = [
-        piece("M30user", "user"),
-        piece("M31reasoning", "reasoning"),
-        piece("M33text", "assistant"),
-        piece("length", "event"),
-        piece("M35guard", "event"),
-    ]
-    unseen = [
-        not_shown(None, "reasoning that the provider encrypted", "Nobody can read it."),
-        not_shown("M34raw", "raw response of the provider", "It has no known form; it says what the result does not."),
-        not_shown("M36metadata", "metadata", "A text of the provider's metadata."),
-        not_shown("M37source", "field sources", "A list of the provider's metadata, of no known form."),
-    ]
-    return [case(done), case(thought, unseen)]
 
 
 def evaluated(folder: Path, config: dict[str, Any], outputs: list[str], **environment: str) -> None:
@@ -323,7 +291,7 @@ def agent_files(produced: Produced, folder: Path) -> None:
     }
     evaluated(folder, config, ["agent.jsonl"])
     keep(produced, folder, "agent.jsonl")
-    produced.add("agent.jsonl", "results of a provider with metadata.toolCalls", agent_cases())
+    produced.add("agent.jsonl", "results of a provider with metadata.toolCalls")
 
 
 def claude_files(produced: Produced, folder: Path) -> None:
@@ -334,7 +302,7 @@ def claude_files(produced: Produced, folder: Path) -> None:
         environment = {**claude_agent.ENVIRONMENT, "ANTHROPIC_BASE_URL": server.url, "HOME": str(folder / "home")}
         evaluated(folder, config, ["claude.jsonl"], **environment)
     keep(produced, folder, "claude.jsonl")
-    produced.add("claude.jsonl", "results of the provider of the Claude agent SDK", [claude_agent.happened()])
+    produced.add("claude.jsonl", "results of the provider of the Claude agent SDK")
 
 
 def main() -> None:

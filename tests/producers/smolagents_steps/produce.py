@@ -6,7 +6,7 @@ from typing import Any
 from smolagents import Model, Tool, ToolCallingAgent
 from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolCallFunction, MessageRole
 
-from story import LOOK_UP, REFUND, Produced, ToolFailed, ToolUse, case, piece, run_tool, target_folder
+from story import LOOK_UP, REFUND, Produced, ToolFailed, ToolUse, run_tool, target_folder
 
 INPUTS = {"order": {"type": "string", "description": "The order."}}
 FINAL = "M09answer The refund failed."
@@ -56,20 +56,9 @@ def main() -> None:
     agent.return_full_result = True
     result = agent.run("M02user Refund my order.")
     produced = Produced(folder=target_folder(__file__), tool="smolagents (steps)", packages=("smolagents",))
-    pieces = [
-        piece("M01system", "system"),
-        piece("M02user", "user"),
-        piece("M04text", "assistant"),
-        piece(LOOK_UP.call, "call", name=LOOK_UP.name),
-        piece(LOOK_UP.result, "result", name=LOOK_UP.name, call=LOOK_UP.call),
-        piece("M10text", "assistant"),
-        {**piece(REFUND.call, "call", name=REFUND.name), "quoted_in": [REFUND.result]},
-        piece(REFUND.result, "result", name=REFUND.name, call=REFUND.call, error=True),
-        piece("M09answer", "assistant"),
-    ]
     for shape, value in (("result", result.dict()), ("steps", agent.memory.get_full_steps())):
         produced.write_json(f"{shape}.json", json.loads(json.dumps(value, default=str)))
-        produced.add(f"{shape}.json", shape, [case(pieces)])
+        produced.add(f"{shape}.json", shape)
     produced.write()
 
 
