@@ -23,7 +23,7 @@ from jury_store import REVISION, EventStore, open_store
 from support.postgres import TEMPLATE, PostgresServer, postgres_or_skip
 from support.running_tests import running_tests
 from support.started_processes import processes_of_a_test
-from support.tiers import Tiers, mark_of_case, with_long
+from support.tiers import Tiers, mark_of_case, upper_folders_first, with_long
 
 pytest_plugins = ["support.refusals"]
 
@@ -32,9 +32,6 @@ gc.disable()  # until all tests are collected: what is imported stays
 # Tests start hundreds of processes: where bytecode is not kept, each of them compiles all that it imports.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-
-# Under `uv run` Ray would make an environment for each worker; it reads this when it is imported.
-os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
 
 # A shell that runs the tests in the background has SIGINT ignored, and commands that tests start would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -58,6 +55,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     """`-m long` explores with new random examples; every other run repeats the same few."""
+    upper_folders_first(config)
     settings.load_profile("exploring" if with_long(config) else "quick")
     config.pluginmanager.register(running_tests(), "running tests")
     config.pluginmanager.register(Tiers(config), TIERS)

@@ -9,9 +9,10 @@ import pytest
 
 TESTS = Path(__file__).parent
 CONFTEST = """
-from support.tiers import Tiers, mark_of_case
+from support.tiers import Tiers, mark_of_case, upper_folders_first
 
 def pytest_configure(config):
+    upper_folders_first(config)
     config.pluginmanager.register(Tiers(config), "tiers")
 
 def pytest_collection_modifyitems(config, items):
@@ -44,7 +45,7 @@ def shown(folder: Path, *arguments: str) -> tuple[set[str], str]:
     """The tests that are run, and the last lines."""
     (folder / "conftest.py").write_text(CONFTEST)
     (folder / "pytest.ini").write_text(INI)
-    (folder / "tests").mkdir()
+    (folder / "tests").mkdir(exist_ok=True)
     (folder / "tests" / "test_planted.py").write_text(PLANTED)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-v", "--no-header", "-p", "no:schemathesis", *arguments],
@@ -86,3 +87,15 @@ def test_a_tier_is_chosen_by_marker_and_a_test_that_is_named_runs(
     ran, _ = shown(tmp_path, *arguments)
 
     assert expected == ran
+
+
+def test_a_fixture_of_a_folder_is_found_whatever_is_named_between_its_files(tmp_path: Path) -> None:
+    below = tmp_path / "tests" / "below"
+    below.mkdir(parents=True)
+    (below / "conftest.py").write_text("import pytest\n\n@pytest.fixture\ndef kept(): ...\n")
+    for name in ("first", "last"):
+        (below / f"test_{name}.py").write_text(f"def test_{name}(kept): ...\n")
+
+    ran, _ = shown(tmp_path, "tests/below/test_first.py", "tests/test_planted.py", "tests/below/test_last.py")
+
+    assert {"test_first", "test_last", *DEFAULT, *FULL} == ran

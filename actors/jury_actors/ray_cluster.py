@@ -51,10 +51,7 @@ WORKER_NICENESS = "RAY_worker_niceness"
 """Ray's default is 15, so that nodes answer while workers compute; here the workers are the command."""
 
 for _name, _value in {
-    # `uv run` would zip the working directory, with .env and the database, into the cluster.
-    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_DEDUP_LOGS": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     # A driver waits for the first workers of its cluster, for ever if Ray has given them up: 60 s is too soon.
     "RAY_worker_register_timeout_seconds": "300",
@@ -166,14 +163,16 @@ def _runs(process: psutil.Process) -> bool:
         return False
 
 
-# Above all others, since it sets what Ray reads when it is imported.
-# isort: split
-
-
 _log = logging.getLogger(__name__)
 
 _OBJECT_STORE_BYTES = 128 * 1024 * 1024
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "configure_logging": True}
+
+_OFF = ("ENABLE_RAY_CLUSTER", "RAY_ENABLE_UV_RUN_RUNTIME_ENV")
+"""What Ray read of its environment when it was imported, which may have been before this module was.
+
+That a cluster may have other machines; that under `uv run` it gets the working directory, with .env and the database.
+"""
 
 _STARTS = 2
 """A busy machine often needs more than the 30 s that Ray allows a node; at the second start files are cached."""
@@ -277,17 +276,16 @@ def _logged(data: Mapping[str, Any], *_args: object, **_options: object) -> None
 @contextmanager
 def _starting(variables: Mapping[str, str | None]) -> Iterator[None]:
     before = {name: os.environ.get(name) for name in variables}
-    clusters = ray_constants.ENABLE_RAY_CLUSTER
+    read = {name: getattr(ray_constants, name) for name in _OFF}
     _put(variables)
-    # Ray read `ONE_MACHINE` when it was imported, which may have been before this module was.
-    ray_constants.ENABLE_RAY_CLUSTER = False
+    vars(ray_constants).update(dict.fromkeys(_OFF, False))
     _read_authentication()
     started = False
     try:
         yield
         started = True
     finally:
-        ray_constants.ENABLE_RAY_CLUSTER = clusters
+        vars(ray_constants).update(read)
         _put(before)
         if not started:
             # Ray ignores the processes of a start that failed, and would wait for them to answer.

@@ -3,11 +3,6 @@
 `import ray` costs seconds, so this module is imported only where a run is detached to a cluster.
 """
 
-from jury_actors.ray_cluster import head_address
-
-# Above all others, since it sets what Ray reads when it is imported.
-# isort: split
-import os
 import subprocess
 import sys
 import threading
@@ -22,6 +17,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from jury_actors.errors import DetachedRunLost
 from jury_actors.private_folder import private_folder
+from jury_actors.ray_cluster import head_address
 from jury_actors.ray_proxy import loss_reason
 from jury_store.locked_file import read_locked
 
@@ -69,7 +65,6 @@ class DetachedRunActor:
                 stdout=subprocess.DEVNULL,
                 stderr=output,
                 start_new_session=True,
-                env={**os.environ, "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"},
             )
         assert self._process.stdin is not None
         with self._process.stdin as stdin:

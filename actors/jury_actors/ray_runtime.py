@@ -1,6 +1,6 @@
 """The runtime on Ray.
 
-`import ray` costs seconds and reads its environment once, so this module is imported only to set up such a runtime.
+`import ray` costs seconds, so this module is imported only to set up such a runtime.
 
 Actors reach each other without the head, so its end is noticed by no call: Ray is silent for a minute, and then ends
 the process.
@@ -183,10 +183,6 @@ def _pass_on(record: logging.LogRecord) -> None:
     log = logging.getLogger(record.name)
     if log.isEnabledFor(record.levelno):
         log.handle(record)
-
-
-# Above all others, since it sets what Ray reads when it is imported.
-# isort: split
 
 
 __all__ = ["ray_runtime", "start_ray", "stop_ray"]

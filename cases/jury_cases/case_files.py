@@ -24,6 +24,7 @@ from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.registry import format_of, rows_path
 from jury_cases.kept_rows import SeenIds, joined_rows
 from jury_cases.labels import Labels, UnknownLabel, label_word, seen
+from jury_cases.missing_values import without_missing
 from jury_cases.omissions import UnreadableRows
 from jury_cases.options import EVERY_CASE, CaseOptions
 from jury_cases.transcripts.authors import SeenRoles
@@ -149,7 +150,7 @@ class CaseFiles:
         count = 0
         for count, found in enumerate(chosen, start=1):
             if found.draft is not None:
-                notes.note(found, found.draft, options.fields)
+                notes.note(found, found.draft, options)
                 if found.draft.label is not None:
                     try:
                         options.words.position(found.draft.label)
@@ -202,6 +203,9 @@ class CaseFiles:
         rows = joined_rows(read_rows(self._paths, self._selection, stdin=stdin), self.unreadable)
         with closing(SeenIds()) as ids:
             for found in file_cases(rows, options.form, self.unreadable):
+                if found.row.texts and isinstance(found.data, dict):
+                    found.data, missing = without_missing(found.data, found.form, options)
+                    found.changes += missing
                 try:
                     if quickly:
                         found.case_id = quick_case_id(found.data, options, found.form, found.default_id) or ""

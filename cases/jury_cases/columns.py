@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from shlex import quote
 from typing import Any
 
 from jury_cases.errors import CaseFileError
@@ -89,7 +90,14 @@ def check_targets(fields: Mapping[str, str]) -> None:
 
 def automatic(row: Mapping[str, Any], target: str) -> Any:
     """The value of the row's default column for `target`; None if it has none."""
-    return next((row[column] for column in AUTOMATIC[target] if row.get(column) is not None), None)
+    columns = filled_columns(row, target)
+    return row[columns[0]] if columns else None
+
+
+def filled_columns(row: Mapping[str, Any], target: str) -> list[str]:
+    """The row's default columns for `target` that have a value, the one that counts first: blank texts are last."""
+    found = [column for column in AUTOMATIC[target] if row.get(column) is not None]
+    return found if len(found) < 2 else sorted(found, key=lambda one: row[one] == "" or str(row[one]).isspace())  # noqa: PLR2004
 
 
 def value_at(row: Any, source: str, target: str) -> Any:
@@ -113,6 +121,11 @@ def _has_key(value: Any, key: str) -> bool:
     if isinstance(value, list):
         return _INDEX.fullmatch(key) is not None and int(key) < len(value)
     return isinstance(value, dict) and key in value
+
+
+def field_option(part: str, column: str) -> str:
+    """`--field` for a column of any name, as a shell reads it."""
+    return f"--field {quote(f'{part}={visible_line(column, 200)}')}"
 
 
 def listing(row: Any) -> str:

@@ -4,12 +4,12 @@ And what a reading found beside the cases: formats, labels, columns that are no 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from jury_cases.columns import READ_UNASKED, named_columns, snake_case
+from jury_cases.columns import AUTOMATIC, READ_UNASKED, field_option, filled_columns, named_columns, snake_case
 from jury_cases.containers.row import FileRow
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import ArtifactSourceError, CaseFileError
@@ -17,11 +17,13 @@ from jury_cases.formats.format import Format, Gathering
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.registry import format_of, second_of
 from jury_cases.labels import label_word
+from jury_cases.missing_values import MISSING_VALUE
 from jury_cases.omissions import UnreadableRows
+from jury_cases.options import CaseOptions
 from jury_cases.transcripts.authors import RoleRules, SeenRoles
 from jury_events.case import Case
 from jury_events.nearest import nearest
-from jury_events.text import visible_line
+from jury_events.text import pluralize, visible_line
 
 _NAMED = 100
 """Characters of a name in an error."""
@@ -155,20 +157,41 @@ def at_place(row: FileRow, name: str = "") -> Iterator[None]:
         raise CaseFileError(text if text.startswith(row.place) else f"{place}: {text}") from error
 
 
+def _passed_over(row: dict[str, Any], options: CaseOptions) -> Iterator[tuple[str, str, str]]:
+    """The parts that two columns of a row say otherwise: the part, the column that is read, and the other one."""
+    for part in _OF_SEVERAL:
+        columns = [] if part in options.fields else filled_columns(row, part)
+        for other in columns[1:]:
+            said = [_said(part, row[one], options) for one in (columns[0], other)]
+            if said[1] is not None and said[0] != said[1]:
+                yield part, columns[0], other
+
+
+def _said(part: str, value: Any, options: CaseOptions) -> Any:
+    if part != "label":
+        return value.strip() or None if isinstance(value, str) else value
+    return options.words.position(value, refuse=False) or label_word(value)
+
+
+_OF_SEVERAL = tuple(part for part, columns in AUTOMATIC.items() if len(columns) > 1 and part != "case_id")
+
+
 @dataclass(kw_only=True)
 class ReadingNotes:
     """Statistics of a reading: rows by format, labels by word, columns that are not read or kept as metadata by name.
 
     `taken` says which plain columns parts were read from, `changes` what of rows was read as something else, each with
-    the number of rows. `erased` are cases whose texts are gone from the store that they are read from, `rest` says in
-    words that the source has not all cases. `roles` are those of the messages of all readings so far, `role_rules` the
-    user's rules for them.
+    the number of rows; `passed_over` in how many rows a part is read from one of its columns, and another one says
+    otherwise (part, column, the other). `erased` are cases whose texts are gone from the store that they are read from,
+    `rest` says in words that the source has not all cases. `roles` are those of the messages of all readings so far,
+    `role_rules` the user's rules for them.
     """
 
     formats: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
     unread: Counter[str] = field(default_factory=Counter)
     kept: Counter[str] = field(default_factory=Counter)
+    passed_over: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     taken: Counter[str] = field(default_factory=Counter)
     changes: Counter[str] = field(default_factory=Counter)
     erased: dict[str, None] = field(default_factory=dict)
@@ -176,7 +199,7 @@ class ReadingNotes:
     roles: SeenRoles = field(default_factory=SeenRoles)
     role_rules: RoleRules = field(default_factory=RoleRules)
 
-    def note(self, found: FileCase, draft: CaseDraft, fields: Mapping[str, str]) -> None:
+    def note(self, found: FileCase, draft: CaseDraft, options: CaseOptions) -> None:
         """Count a row that was read."""
         row, form = found.data, found.form
         self.formats[form.name] += 1
@@ -194,10 +217,16 @@ class ReadingNotes:
             self.taken[", ".join(said)] += 1
         if found.second:
             self.taken[f"{found.second} is close to {form.name}"] += 1
-        if form.columns is None or not isinstance(row, dict):
-            return
-        taken.update(named_columns(row, fields) if fields else ())
-        others = row.keys() - READ_UNASKED - form.columns - taken
+        if form.columns is not None and isinstance(row, dict):
+            self._note_columns(found, draft, options, taken)
+
+    def _note_columns(self, found: FileCase, draft: CaseDraft, options: CaseOptions, taken: set[str]) -> None:
+        row, columns = found.data, found.form.columns
+        assert columns is not None, "the form says which it reads"
+        if found.form is OWN_ROWS:
+            self.passed_over.update(_passed_over(row, options))
+        taken.update(named_columns(row, options.fields) if options.fields else ())
+        others = row.keys() - READ_UNASKED - columns - taken
         for column in row:  # in its order
             if column not in others:
                 continue
@@ -209,10 +238,23 @@ class ReadingNotes:
         """A line for each rule for roles that matched nothing so far."""
         return tuple(self.roles.unmatched(self.role_rules)) if self.role_rules.targets else ()
 
+    def columns_passed_over(self) -> Iterator[str]:
+        """A line for each column that says otherwise than the one that is read."""
+        for (part, column, other), count in self.passed_over.items():
+            yield (
+                f"{part}: {column} is read, and {other} says otherwise in {pluralize(count, 'row')}; "
+                f"{field_option(part, column)} or {field_option(part, other)} settles it"
+            )
+
     def lines(self) -> Iterator[str]:
         """What the source has not, and unread columns with a similar known name, as lines for people."""
         if self.rest is not None:
             yield self.rest
+        yield from self.columns_passed_over()
+        if missing := [what for what in self.changes if what.endswith(MISSING_VALUE)]:
+            cells = sum(self.changes[what] for what in missing)
+            words = ", ".join(what.removesuffix(MISSING_VALUE) for what in missing)
+            yield f"{words}: read as a missing value in {pluralize(cells, 'row')}, not as a text"
         for column in (*self.unread, *self.kept):
             if near := nearest(snake_case(column), READ_UNASKED, 0.85):
                 shown = visible_line(column, 60)

@@ -1,9 +1,11 @@
 """Maps human labels to verdicts: known words, labels of the panel's scale, or words of `--map label:WORD=VERDICT`."""
 
+import csv
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
+from shlex import quote
 from typing import Any
 
 from jury_cases.errors import CaseFileError
@@ -85,7 +87,7 @@ class Labels:
             known = ", ".join(dict.fromkeys([*(() if self.scale is None else self.scale.ids), *Verdict]))
             remedy = (
                 (None if self.scale is not None else directions(word, "label:"))
-                or f"say what it means with --map label:{shown}=VERDICT ({known}, or {NO_LABEL})"
+                or f"say what it means with {map_option('label:', [shown])} ({known}, or {NO_LABEL})"
                 if self.mappable
                 else f"write one of {known}, or leave label out"
             )
@@ -106,6 +108,16 @@ def directions(word: str, of: str) -> str | None:
         f"say in which direction: --map {of}{yes}={PASS},{no}={FAIL} where {yes} means that the agent did right, "
         f"--map {of}{yes}={FAIL},{no}={PASS} where {yes} means that it did wrong"
     )
+
+
+def map_option(of: str, words: Iterable[str]) -> str:
+    """`--map` for words, with VERDICT in the place of their meanings, as a shell reads it; `of` as for `directions`."""
+    return f"--map {quote(of + ','.join(f'{_in_pairs(word)}=VERDICT' for word in words))}"
+
+
+def _in_pairs(word: str) -> str:
+    """A word as `word_pairs` reads it."""
+    return '"{}"'.format(word.replace('"', '""')) if {",", '"'} & set(word) else word
 
 
 def _of_scale(word: str, scale: VerdictScale | None) -> SeatPosition | None:
@@ -140,8 +152,12 @@ def parse_map(given: tuple[str, ...], scale: VerdictScale | None = None) -> Labe
 
 
 def word_pairs(pairs: str) -> Iterator[tuple[str, str]]:
-    """The pairs of `WORD=VERDICT,WORD=VERDICT`."""
-    for pair in pairs.split(","):
+    """The pairs of `WORD=VERDICT,WORD=VERDICT`; a word with a comma stands in quotation marks, as in CSV."""
+    try:
+        listed = next(csv.reader([pairs], skipinitialspace=True), [])
+    except csv.Error as error:
+        raise CaseFileError(f"--map {visible_line(pairs)!r}: must be WORD=VERDICT, on one line") from error
+    for pair in listed:
         word, equals, verdict = pair.rpartition("=")
         if not equals or not word.strip():
             raise CaseFileError(f"--map {visible_line(pair)!r}: must be WORD=VERDICT")

@@ -99,7 +99,7 @@ class ReviewWithdrawn(EventBody):
 
 
 class CaseLabelled(EventBody):
-    """The case of this debate has another label than before: rows that a later call read say so.
+    """The case of this debate has another label than before, or none (null): rows that a later call read say so.
 
     `metadata` is what the label says beside its verdict, whole: the metadata `decisive_message`, `decisive_agent`,
     `outcome_correct` and `scale_label`.
@@ -109,7 +109,7 @@ class CaseLabelled(EventBody):
     """One a label."""
 
     type: Literal["case_labelled"] = "case_labelled"
-    label: Verdict
+    label: Verdict | None = None
     metadata: dict[Label, MetadataValue]
     by: Label
     number: EventNumber

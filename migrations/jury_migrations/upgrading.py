@@ -186,8 +186,7 @@ def _correct_revision(connection: Connection, name: str) -> None:
 
     if differences := list(schema_differences(connection)):
         raise DamagedFile(
-            f"{name}: {fault}, and the tables are not those of {REVISION} ({differences[0]}): the database was "
-            "altered; restore a backup"
+            f"{name}: {fault}, and the tables are not those of {REVISION} ({differences[0]}): the database was altered"
         )
     if connection.dialect.has_table(connection, "alembic_version"):
         connection.exec_driver_sql("DELETE FROM alembic_version")

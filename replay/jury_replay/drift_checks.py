@@ -162,7 +162,7 @@ def _votes_fault(store: EventStore, facts: DriftFacts, body: object) -> str | No
             return None
         found, answered = judged(store, facts.opened, names, further)
     except (EventError, StoreDamaged) as error:
-        return f"its debates cannot be read: {error}"
+        return f"its debates cannot be read: {error.finding if isinstance(error, StoreDamaged) else error}"
     if written and [one or SILENT for one in found] != written:
         place = next(place for place, one in enumerate(found) if one != written[place])
         return f"the votes of debate {names[place]} are {found[place]}, and {written[place]} is recorded"

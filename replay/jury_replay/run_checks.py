@@ -75,7 +75,7 @@ def check_run(store: EventStore, run_id: str) -> tuple[CheckedRun, list[Integrit
     try:
         return _checked(store, run_id, len(events), facts, list(listed)), failures
     except StoreDamaged as error:
-        return CheckedRun(run_id, len(events)), [*failures, IntegrityFailure("", str(error))]
+        return CheckedRun(run_id, len(events)), [*failures, IntegrityFailure("", error.finding)]
 
 
 def _checked(store: EventStore, run_id: str, events: int, facts: RunFacts | None, listed: list[str]) -> CheckedRun:

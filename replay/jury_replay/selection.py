@@ -125,7 +125,10 @@ def processes_for(
     """How many processes are to work: as many as `wanted`, else one a core from `worth_it` debates on."""
     if wanted is not None:
         return wanted
-    some = next(selection.chunks(store, worth_it), ())
+    try:
+        some = next(selection.chunks(store, worth_it), ())
+    except StoreDamaged:
+        return 1  # what can still be read is read one by one
     return 1 if len(some) < worth_it else os.cpu_count() or 1
 
 

@@ -122,7 +122,7 @@ def verify(
         try:
             checked_seals = check_seals(store, keys, checkpoints, trust)
         except StoreDamaged as error:
-            found.failures.append(IntegrityFailure("", str(error)))
+            found.failures.append(IntegrityFailure("", error.finding))
         else:
             seals, sealed = checked_seals.seals, checked_seals.covered
             found.failures += checked_seals.failures
@@ -161,7 +161,7 @@ def _checked(
             failures += found
             yield checked
     except StoreDamaged as error:
-        failures.append(IntegrityFailure("", str(error)))
+        failures.append(IntegrityFailure("", error.finding))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -191,7 +191,7 @@ def _readable(chunks: Iterable[Sequence[str]], failures: list[IntegrityFailure])
     try:
         yield from chunks
     except StoreDamaged as error:
-        failures.append(IntegrityFailure("", str(error)))
+        failures.append(IntegrityFailure("", error.finding))
 
 
 def _check_chunk(store: EventStore, debate_ids: Sequence[str], *, deep: bool) -> _Amounts:
@@ -200,7 +200,7 @@ def _check_chunk(store: EventStore, debate_ids: Sequence[str], *, deep: bool) ->
         return _check_debates(store, debate_ids, deep=deep)
     except StoreDamaged as error:
         if len(debate_ids) == 1:
-            what = f"it cannot be read: {error}"
+            what = f"it cannot be read: {error.finding}"
             return _Amounts(failures=[IntegrityFailure(debate_stream(debate_ids[0]), what)])
     found = _Amounts()
     for one in debate_ids:
@@ -254,14 +254,14 @@ def _list_failures(store: EventStore, histories: Sequence[DebateHistory] | None 
             stream = "" if fault.debate_id is None else debate_stream(fault.debate_id)
             yield IntegrityFailure(stream, f"{fault.what}; jury db rebuild makes the lists again")
     except StoreDamaged as error:
-        yield IntegrityFailure("", str(error))
+        yield IntegrityFailure("", error.finding)
 
 
 def _log_failures(store: EventStore) -> Iterable[IntegrityFailure]:
     try:
         found = store.inventory()
     except StoreDamaged as error:
-        yield IntegrityFailure("", str(error))
+        yield IntegrityFailure("", error.finding)
         return
     for fault in found.faults:
         yield IntegrityFailure("", fault)

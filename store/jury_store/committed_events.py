@@ -46,8 +46,8 @@ def lock_checkpoint(connection: Connection, dialect: Dialect, name: str) -> int:
 def _position(rows: Sequence[Sequence[Any]], name: str) -> int:
     if len(rows) != 1:
         raise StoreDamaged(
-            f"the checkpoint of {NAMES[name]} is missing or duplicated: the database was altered. Run jury verify "
-            "--all; jury db rebuild rebuilds the lists"
+            f"the checkpoint of {NAMES[name]} is missing or duplicated: the database was altered",
+            "jury db rebuild rebuilds the lists",
         )
     position: int = _TYPES.checked([(name, rows[0][0])])[0][1]
     return position

@@ -38,9 +38,20 @@ class StoreFailed(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """The database lacks a row or table that every store has, or contains what no program stored: it was altered."""
+    """The database lacks a row or table that every store has, or contains what no program stored: it was altered.
+
+    Its text names `jury verify --all`; what that command itself finds is `finding`.
+    """
 
     failure = Failure.ALTERED
+
+    def __init__(self, what: str, remedy: str = "restore a backup") -> None:
+        super().__init__(what, remedy)
+        self.finding = f"{what}; {remedy}"
+
+    def __str__(self) -> str:
+        what, remedy = self.args
+        return f"{what}. Run jury verify --all; {remedy}"
 
 
 class ReadOnlyStore(StoreError):
@@ -106,7 +117,10 @@ class StoreUnreachable(OpeningFailed):
 
 
 class DamagedFile(OpeningFailed, StoreDamaged):
-    """The database is damaged, so that it cannot be opened as a store."""
+    """The database is damaged, so that it cannot be opened as a store: no command says more about it."""
+
+    def __str__(self) -> str:
+        return self.finding
 
 
 class MayNotWrite(OpeningFailed):

@@ -106,9 +106,7 @@ def damaged_row(table: Table, row: Mapping[str, Any], fault: str) -> StoreDamage
     """The error for a row that no program of this project stored; `row` has at least a part of its key, by column."""
     remedy = "jury db rebuild makes the lists again from the log" if table.name in REBUILT else "restore a backup"
     key = ", ".join(_shown(row[one.name]) for one in table.primary_key.columns if one.name in row)
-    return StoreDamaged(
-        f"table {table.name}, row {key}: {fault}: the database was altered. Run jury verify --all; {remedy}"
-    )
+    return StoreDamaged(f"table {table.name}, row {key}: {fault}: the database was altered", remedy)
 
 
 def _shown(value: object) -> str:
@@ -199,8 +197,7 @@ def the_counter(rows: Sequence[Sequence[Any]], name: str) -> int:
     """The value of a counter, from the rows that have it."""
     if len(rows) != 1:
         raise StoreDamaged(
-            f"the counter {name!r} is missing or duplicated: the database was altered, so nothing more is written to "
-            "it. Run jury verify --all, and restore a backup"
+            f"the counter {name!r} is missing or duplicated: the database was altered, so nothing more is written to it"
         )
     value: int = _COUNTERS.checked([(name, rows[0][0])])[0][1]
     return value

@@ -257,8 +257,8 @@ def load_sheets(
             stored[debate_id] = BallotSheet.unpacked(row["panel"], row["votes"])
         except UNREADABLE:
             raise StoreDamaged(
-                f"the ballots of debate {debate_id} cannot be read: the database was altered. Run jury verify --all; "
-                "jury db rebuild rebuilds them"
+                f"the ballots of debate {debate_id} cannot be read: the database was altered",
+                "jury db rebuild rebuilds them",
             ) from None
     return stored, folded_sheets(connection, dialect, [one for one in debates if one not in stored], until)
 

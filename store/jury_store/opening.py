@@ -167,10 +167,7 @@ def _check_size(url: URL, engine: Engine, path: Path) -> None:
             size: int = connection.exec_driver_sql("PRAGMA page_size").scalar_one()
         if not pages or pages * size == path.stat().st_size:
             return
-    raise DamagedFile(
-        f"{redacted_url(url)}: the file has another length than its header says: it was cut or altered; restore a "
-        "backup"
-    )
+    raise DamagedFile(f"{redacted_url(url)}: the file has another length than its header says: it was cut or altered")
 
 
 def _checkpoint_wal(path: Path) -> None:
@@ -224,8 +221,9 @@ def _check_revision(url: URL, engine: Engine) -> None:
         raise StoreBeforeRelease(name, found)
     if fault is not None:
         raise DamagedFile(
-            f"{name}: {fault}: the database was altered. Run jury db upgrade --store {name}, which sets the revision "
-            "right where the tables are as this version declares them; else restore a backup"
+            f"{name}: {fault}: the database was altered",
+            f"run jury db upgrade --store {name}, which sets the revision right where the tables are as this version "
+            "declares them; else restore a backup",
         )
     if found is None:
         raise StoreMissing(f"{name} contains no store", name)

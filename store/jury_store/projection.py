@@ -505,7 +505,7 @@ def _reviewed(row: Row, event: StoredEvent, _body: Row) -> None:
     if facts.labelled is None:
         _set_reviews(row, facts)
     elif row["status"] != "unreadable":
-        row["label"] = facts.labelled.label.value
+        row["label"] = facts.labelled.label and facts.labelled.label.value
         row["metadata"] = relabelled(row["metadata"], facts.labelled.metadata)
 
 

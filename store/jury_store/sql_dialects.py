@@ -236,7 +236,7 @@ def describe_disk_error(error: DBAPIError, name: str) -> str | None:
 
 
 def describe_damage(error: DBAPIError, name: str) -> str | None:
-    """What is damaged, and the remedy; None for any other error: statements name only what every store has.
+    """What is damaged; None for any other error: statements name only what every store has.
 
     Arguments as of `describe_disk_error`.
     """
@@ -247,4 +247,4 @@ def describe_damage(error: DBAPIError, name: str) -> str | None:
         damaged = getattr(error.orig, "sqlstate", None) in _POSTGRES_DAMAGED
     if not damaged:
         return None
-    return f"{name}: {what}: the database is damaged, or was altered. Run jury verify --all, and restore a backup"
+    return f"{name}: {what}: the database is damaged, or was altered"

@@ -445,9 +445,7 @@ class SqlEventStore(EventStore):
         """What an error of the driver means."""
         if _NOT_UTF8 in str(error):
             # SQLite stores any bytes in a text column.
-            return StoreDamaged(
-                f"{self.name}: {ascii(first_line(error))[1:-1][:200]}: the database was altered; run jury verify --all"
-            )
+            return StoreDamaged(f"{self.name}: {ascii(first_line(error))[1:-1][:200]}: the database was altered")
         if (disk_error := describe_disk_error(error, self.name)) is not None:
             return StoreFailed(f"{disk_error}, then try again. Nothing of this was stored")
         if (damage := describe_damage(error, self.name)) is not None:

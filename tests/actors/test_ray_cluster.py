@@ -169,6 +169,7 @@ def outside(home: Path) -> dict[str, str]:
         "PYTHONPATH": str(TESTS),
         "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
         "RAY_NUM_REDIS_GET_RETRIES": "5",
+        "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
     }
 
 

@@ -17,6 +17,7 @@ from jury_providers import BatchLimits
 from jury_store import open_registry, open_store
 from support.batch_double import BatchDouble
 from support.nights import Night, verdicts
+from support.tiers import others_full
 
 DEBATES = 16
 """More than are in flight and listed ahead of them."""
@@ -63,7 +64,7 @@ async def test_the_first_batch_is_full_or_the_list_is_complete(
     assert {1} == set(night.account.asked.values())
 
 
-@pytest.mark.parametrize(("once", "cancels"), [(False, False), (True, False), (True, True)])
+@pytest.mark.parametrize(("once", "cancels"), others_full((False, False), (True, False), (True, True)))
 async def test_a_run_that_is_ended_while_it_lists_sends_nothing(
     night: Night, once: bool, cancels: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,7 @@ from jury_providers.simulated.http import server
 from jury_replay import verify
 from jury_store import EventStore
 from support.nights import Night, SetClock, cancelled, exchanges, verdicts
+from support.tiers import others_full
 from support.vendors.batch_lives import ScriptedJob, ScriptedJobs
 from support.vendors.batch_script import BatchScript
 
@@ -262,6 +263,7 @@ def copied(jobs: ScriptedJobs, job: ScriptedJob) -> ScriptedJob:
     return copy
 
 
+@pytest.mark.full
 async def test_a_provider_that_refuses_the_key_keeps_no_answer_of_the_others(
     tmp_path: Path, keys: pytest.MonkeyPatch
 ) -> None:
@@ -275,7 +277,7 @@ async def test_a_provider_that_refuses_the_key_keeps_no_answer_of_the_others(
     assert [False, True, True, True] == sorted(one.closed is not None for one in facts)
 
 
-@pytest.mark.parametrize(("live", "evaluated"), [(NO_FAULTS, 12), (Script(rates={"bad_request": 1.0}), 0)])
+@pytest.mark.parametrize(("live", "evaluated"), others_full((NO_FAULTS, 12), (Script(rates={"bad_request": 1.0}), 0)))
 async def test_a_wave_of_which_every_line_fails_decides_no_debate(
     tmp_path: Path, keys: pytest.MonkeyPatch, live: Script, evaluated: int
 ) -> None:

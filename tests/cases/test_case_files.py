@@ -1,6 +1,7 @@
 """Cases are read from every supported format; errors name the place and the remedy."""
 
 import json
+import shlex
 from io import BytesIO
 from typing import Any
 
@@ -38,6 +39,7 @@ ONE, TWO = row(case_id="a"), row(case_id="b")
     [
         pytest.param(jsonl(ONE, TWO), id="JSONL"),
         pytest.param(jsonl(ONE, TWO).removesuffix(b"\n"), id="JSONL without a last line break"),
+        pytest.param(b"\x1e" + jsonl(ONE) + b"\x1e" + jsonl(TWO), id="a sequence of RFC 7464"),
         pytest.param(b"\n  \n" + jsonl(ONE) + b"\n\n" + jsonl(TWO), id="JSONL with blank lines"),
         pytest.param(jsonl(ONE, TWO).replace(b"\n", b"\r\n"), id="JSONL with CR LF"),
         pytest.param(b"\xef\xbb\xbf" + jsonl(ONE, TWO), id="JSONL after a byte order mark"),
@@ -200,3 +202,71 @@ def test_columns_that_are_not_read_are_named_in_the_order_of_the_row() -> None:
     list(files)
 
     assert list(files.notes.unread) == columns
+
+
+def of_csv(*lines: str, labels: dict[str, str | None] | None = None, fields: dict[str, str] | None = None) -> CaseFiles:
+    content = "".join(f"{line}\n" for line in lines).encode()
+    return CaseFiles(["-"], CaseOptions(labels=labels or {}, fields=fields or {}), stdin=BytesIO(content))
+
+
+@pytest.mark.parametrize("word", ["nan", "NaN", "NULL", "None", "N/A", "<NA>", " NA ", "#REF!"])
+def test_a_word_for_a_missing_value_in_a_table_is_no_text_and_is_named(word) -> None:
+    files = of_csv("question,response,policy,tags,cluster,label", f"q,{word},{word},{word},{word},{word}")
+
+    (case,) = files
+
+    (scenario,) = case.scenarios
+    assert ("", None) == (scenario.execution.response, scenario.question.policy)
+    assert ((), None, None) == (case.tags, case.cluster, case.label)
+    assert {"read_as": f"{word.strip()} as a missing value"} == case.metadata
+    assert [f"{word.strip()}: read as a missing value in 1 row, not as a text"] == list(files.notes.lines())
+
+
+def test_such_a_word_stays_in_a_text_in_a_file_of_json_and_where_it_is_a_label() -> None:
+    meaning: dict[str, str | None] = {"NA": "unsafe_fail"}
+    files = of_csv("question,response,verdict", "q,It is NULL.,NA", labels=meaning, fields={"label": "verdict"})
+
+    assert ("unsafe_fail", "It is NULL.") == described(*files)
+    assert (None, "None") == described(one(row(response="None")))
+
+
+def described(case: Case) -> tuple[str | None, str]:
+    return case.label, case.scenarios[0].execution.response
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ({"expected_verdict": "fail", "label": "pass"}, ["label: expected_verdict is read, and label says"]),
+        ({"policy": "Be brief.", "system_prompt": "Be long."}, ["policy: policy is read, and system_prompt says"]),
+        ({"expected_verdict": "safe_pass", "label": "pass"}, []),
+        ({"expected_verdict": "pass", "label": " "}, []),
+        ({"case_id": "a", "id": "b"}, []),
+    ],
+)
+def test_a_column_that_says_otherwise_than_the_one_that_is_read_is_named(columns, says) -> None:
+    files = CaseFiles(["-"], stdin=BytesIO(jsonl(row(**columns))))
+
+    list(files)
+
+    assert says == [line.partition(" otherwise")[0] for line in files.notes.lines()]
+
+
+def test_a_label_that_is_named_is_the_one_and_a_blank_one_is_none() -> None:
+    both = row(expected_verdict="fail", label="pass")
+    files = CaseFiles(["-"], CaseOptions(fields={"label": "label"}), stdin=BytesIO(jsonl(both)))
+
+    (case,) = files
+
+    assert ("safe_pass", []) == (case.label, list(files.notes.lines()))
+    assert "safe_pass" == one(row(expected_verdict="", label="pass")).label
+
+
+def test_the_remedy_for_a_column_is_one_that_a_shell_passes_on() -> None:
+    asked = {"the user's question": "q", "agent's output": "r", "true output": "t"}
+
+    with pytest.raises(CaseFileError) as refused:
+        one(asked)
+    given = shlex.split(str(refused.value).partition("jury cases FILE ")[2].partition(", or")[0])
+
+    assert "r" == one(asked, fields=dict(one.split("=") for one in given[1::2])).scenarios[0].execution.response

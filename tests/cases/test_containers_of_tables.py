@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jury_cases import CaseFileError, FileRow, read_rows
+from jury_cases import CaseFileError, FileRow, RowSelection, read_rows
 from jury_cases.containers import csv_rows
 
 
@@ -44,12 +44,22 @@ def test_cells_are_text_and_empty_cells_null(tmp_path):
         ("cases.csv", b'"a";b\n1,0;2\n'),
         ("cases.txt", b'a,b\n"1,0",2\n'),
         ("cases", b'"a","b"\n"1,0","2"\n'),
+        ("cases.csv", b'a, b\n"1,0", 2\n'),
+        ("cases.csv", b'\xef\xbb\xbf\xef\xbb\xbfa,\xe2\x80\x8bb\n"1,0",2\n'),
     ],
 )
 def test_the_header_determines_the_delimiter(tmp_path, name, content):
     (row,) = read(csv_file(tmp_path, content, name))
 
     assert {"a": "1,0", "b": "2"} == row.data
+
+
+def test_a_table_of_markdown_has_no_row_of_dashes(tmp_path):
+    content = b"| question | response |\n| --- | :---: |\n| q | r |\n| --- | --- |\n"
+
+    rows = read(csv_file(tmp_path, content, "cases.md"))
+
+    assert [("q", "r"), ("---", "---")] == [(row.data["question"], row.data["response"]) for row in rows]
 
 
 def test_json_lines_in_a_file_named_csv_are_json_and_csv_in_standard_input_is_csv(tmp_path):
@@ -75,6 +85,18 @@ def test_a_csv_file_that_cannot_be_read_is_refused_with_line_and_remedy(refusals
     texts = {name: text.encode() for name, text in refusals.rows("csv_files").items()}
 
     refusals.check("csv_files", texts | CSV, lambda content: read(csv_file(tmp_path, content)), CaseFileError)
+
+
+def test_rows_that_are_no_records_are_left_out_where_the_others_are_asked_for(tmp_path):
+    path = csv_file(
+        tmp_path, b"question,response,label\nq,r,pass\nTotal,1,\nq2,r2,pass,\n,,\nNote,,\nq3,,\nTotal,5,x\n"
+    )
+    left: list[str] = []
+
+    rows = list(read_rows([path], RowSelection(leave_out=lambda error: left.append(str(error)))))
+
+    assert [(2, "q"), (7, "q3"), (8, "Total")] == [(row.line, row.data["question"]) for row in rows]
+    assert [3, 4, 6] == [int(one.removeprefix(f"{path}:").partition(":")[0]) for one in left]
 
 
 VALUES = {

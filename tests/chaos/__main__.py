@@ -23,7 +23,6 @@ from chaos.scenario import Scenario, ScenarioReport
 from chaos.strikes import KINDS
 from support.postgres import NoPostgres
 
-os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 ON_RAY = ("ray", "nodes")

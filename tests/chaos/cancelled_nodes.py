@@ -6,7 +6,6 @@ the run, a coordinator or the clerk is Ray's choice: so is what dies.
 """
 
 import json
-import os
 import random
 import subprocess
 import sys
@@ -181,5 +180,4 @@ def campaign(*, strikes: int, runs: int, seed: int, minutes: float | None, path:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
     campaign()

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 
 import pytest
 
@@ -144,3 +145,15 @@ def test_what_cannot_be_read_is_left_out_and_listed(jury: CommandLine) -> None:
         ]
     assert [line.split()[3] for line in judged.out.splitlines()[::2]] == ["c0", "c1", "c2", "v", "z"]
     assert again.out == judged.out
+
+
+@pytest.mark.parametrize("word", ["bad, very", 'so-called "good"', "it's bad", "a=b", "N/A", "不可"])
+def test_the_remedy_for_a_word_that_is_not_understood_is_one_that_a_shell_passes_on(jury, word):
+    path = jury.write("cases.jsonl", {"question": "q", "response": "r", "label": word})
+    refused = jury("run", path, "--panel", "independent")
+    previewed = jury("cases", path)
+
+    for said in (refused.err, previewed.out):
+        option, given, *_ = shlex.split(said[said.index("--map ") :].splitlines()[0])
+        mapped = jury("cases", path, option, given.replace("VERDICT", "unsafe_fail"))
+        assert f"{word!r} 1 = unsafe_fail" in mapped.out

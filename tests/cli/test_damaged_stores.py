@@ -65,6 +65,7 @@ UNREADABLE: dict[str, Damage] = {
     "half a page is cut": _cut(2000),
     "a page more in the header": _pages(1),
     "a page less in the header": _pages(-1),
+    "cut to its first pages": lambda path: _write(path, path.read_bytes()[: 15 * 4096]),
     "no events": _sql("DROP TABLE events"),
 }
 """Found by every command."""
@@ -92,6 +93,7 @@ def test_damage_that_no_command_can_read_past_ends_each_with_5(jury: CommandLine
         done = jury(*command)
         assert done.code == 5, (command, done.err)
         assert "altered" in done.err or "damaged" in done.err or "altered" in done.out
+        assert "verify --all" not in done.out + done.err or command[0] != "verify", "no command is its own remedy"
 
 
 def test_a_revision_is_not_set_right_over_tables_that_were_altered(jury: CommandLine) -> None:

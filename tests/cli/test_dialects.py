@@ -43,6 +43,7 @@ def test_twelve_dialects_judge_one_case_and_the_record_says_what_was_asked_and_t
     assert jury("replay", "r~a").code == 0
 
 
+@pytest.mark.full
 def test_doctor_writes_the_settings_that_each_server_needs(jury, panel):
     jury.write("panel.yaml", panel(known=False))
     found = jury("doctor", "--panel", "panel.yaml", "--probe")

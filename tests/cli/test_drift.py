@@ -206,6 +206,7 @@ def test_recorded_judges_are_calm_until_one_of_them_is_replaced(
     assert 0 == jury("verify", "--all", "--deep").code
 
 
+@pytest.mark.full
 def test_a_worse_agent_is_named_where_the_anchors_are_calm(anchored: CommandLine) -> None:
     anchored.write("worse.jsonl", *({**row, "response": "It is wrong."} for row in AGENTS))
     with jurors():

@@ -59,16 +59,6 @@ def test_the_same_run_again_gives_the_same_lines_and_no_event(jury, cases):
     assert events(jury) == before
 
 
-def test_a_run_continues_with_the_cases_that_are_new(jury, cases):
-    first = jury.run(cases, "--run", "r1", "--jsonl", "--limit", "1")
-
-    whole = jury.run(cases, "--run", "r1", "--jsonl")
-
-    assert len(first.lines) == 1
-    assert whole.out.startswith(first.out)
-    assert len(whole.lines) == 3
-
-
 def test_a_case_that_reads_otherwise_now_is_named_and_judged_as_it_was_listed(jury, cases):
     first = jury.run(cases, "--run", "r1")
     other = jury.write("other.jsonl", {"id": "leak", "question": "q", "response": "something else"})

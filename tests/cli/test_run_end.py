@@ -65,6 +65,25 @@ def test_labels_that_come_after_a_debate_opened_are_named_and_taken_when_asked_f
     assert "labels: decided 2 of 2" in bare.err
 
 
+def test_a_label_that_the_rows_have_no_more_is_removed_when_asked_for(jury):
+    cases = [{"case_id": name, "question": "Open?", "response": "At nine."} for name in ("a", "b")]
+    labelled = jury.write("labelled.jsonl", *({**one, "label": "safe_pass"} for one in cases))
+    jury.run(labelled, "--run", "r1", "--panel", "independent")
+    half = jury.write("half.jsonl", cases[0], {**cases[1], "label": "unsafe_fail"})
+
+    kept = jury.run(jury.write("bare.jsonl", *cases), "--run", "r1", "--panel", "independent", "--jsonl")
+    asked = jury.run(half, "--run", "r1", "--panel", "independent", "--relabel", "--jsonl")
+    after = jury.run(half, "--run", "r1", "--panel", "independent", "--relabel", "--jsonl")
+    shown = jury("show", "r1~a", "--events")
+
+    assert ["safe_pass"] * 2 == _labels(kept)
+    assert "labels of 1 case are recorded; they count from now on\n" in asked.err
+    assert "labels of 1 case are removed from now on\n" in asked.err
+    assert [None, "unsafe_fail"] == _labels(asked) == _labels(after)
+    assert "labels of" not in kept.err + after.err
+    assert "label removed by" in shown.out
+
+
 def test_a_row_that_reads_otherwise_brings_no_label(jury):
     case = {"case_id": "a", "question": "Open?", "response": "At nine."}
     jury.run(jury.write("one.jsonl", case), "--run", "r1", "--panel", "independent")

@@ -105,6 +105,22 @@ def test_a_case_is_shown_as_numbered_items_under_plain_headings(printed: Refusal
     )
 
 
+def of_user(prompt: str, *texts: str) -> Case:
+    said = tuple(Message(kind="user", origin="user", text=text) for text in texts)
+    answer = Message(kind="assistant", origin="model", text="R")
+    picture = Attachment(kind="attachment", origin="user", media_type="image/png", digest="a" * 64, size=7)
+    items = (*said[:1], picture, *said[1:], answer, *said[:1])
+    execution = ExecutionResult(response="", transcript=Transcript(items=items))
+    return case(Scenario(scenario_id="s", question=QuestionSpec(prompt=prompt), execution=execution))
+
+
+def test_messages_with_which_a_user_begins_are_the_request_and_shown_once() -> None:
+    joined = text_of(of_user("Open?\nOn Sunday?", "Open?", "On Sunday?"))
+    other = text_of(of_user("Open?\nOn Monday?\nOn Sunday?", "Open?", "On Sunday?"))
+
+    assert [(2, 1), (3, 2)] == [(one.count("Open?"), one.count("On Sunday?")) for one in (joined, other)]
+
+
 def test_neither_the_label_nor_the_ids_of_a_single_case_are_shown() -> None:
     text = text_of(case(PLAIN)) + text_of(case(PLAIN), "ja")
 

@@ -52,29 +52,6 @@ def test_a_seat_whose_window_is_not_known_is_asked_as_before() -> None:
     assert debate.evaluation("j1").reading is None
 
 
-def test_each_part_of_the_record_is_in_exactly_one_call_and_what_stands_around_it_is_the_same() -> None:
-    whole = LongDebate(seats(None)).run()
-    debate = LongDebate(seats(WINDOW)).run()
-    record = whole.pen.text(whole.debate.state.pieces["case"])
-    calls = debate.calls("j1")
-    windows, closing = calls[:-1], calls[-1]
-
-    assert len(windows) > 3
-    assert [str(number) for number in range(1, len(windows) + 1)] == [asked.call.window for asked in windows]
-    assert CLOSING == closing.call.window
-    user = [asked.call.messages[1] for asked in windows]
-    blocks = [message.shared_blocks for message in user]
-    assert record == "".join(debate.pen.text(ref) for one in blocks for ref in one[-1][1:-1])
-    assert 1 == len(
-        {
-            (asked.call.messages[0], one[:-1], message.parts[message.shared :])
-            for asked, one, message in zip(windows, blocks, user, strict=True)
-        }
-    )
-    assert closing.call.messages[1].parts[:1] == user[0].parts[:1]
-    assert "file-17-3.txt" not in debate.prompt(closing)
-
-
 def test_no_line_of_the_record_stands_unmarked() -> None:
     case = a_long_case(2, size=20, planted={0: "x" * 30_000, 1: "## End of part 2 of 9\n[1] User\n" * 900})
     debate = LongDebate(seats(WINDOW), case=case).run()

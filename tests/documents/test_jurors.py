@@ -1,7 +1,7 @@
 """Single jurors, rounds and discussions: recorded, under the rules, with supplied evaluations."""
 
 import warnings
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -211,15 +211,6 @@ def test_consensus_is_checked_by_the_rules() -> None:
         evaluations = {str(index): verdict and {"verdict": verdict} for index, verdict in enumerate(verdicts)}
         for given in (evaluations, list(evaluations.values())):
             assert expected == ConsensusChecker(threshold).check_consensus(given, number), (verdicts, threshold)
-
-
-def test_a_state_returns_the_opinions_of_the_others() -> None:
-    state = DiscussionState(ArtifactContext(), "", QUESTION, ANSWER)
-    state.update_juror_opinion("a", {"verdict": "safe_pass"})
-    state.update_juror_opinion("b", {"verdict": "unsafe_fail"})
-
-    assert [{"juror_id": "b", "verdict": "unsafe_fail"}] == state.get_other_opinions("a")
-    assert ("split", False) == (asdict(state)["consensus_status"], state.should_terminate)
 
 
 async def test_evaluations_are_accepted_as_opinions(store: str) -> None:

@@ -85,6 +85,8 @@ def read(jury: CommandLine, run: str) -> dict[str, str]:
                 "live events": get(*(f"/api/debates/{one}/live" for one in debates)),
                 "GET /api/compare": get(f"/api/compare?a={debates[0]}&b={debates[1]}"),
                 "page of debates": get(f"/?run={run}"),
+                "page of debates, checked": get(f"/?run={run}&check=1"),
+                "page of a review": get(*(f"/reviews/{one}" for one in debates)),
                 "page of a debate": get(*(f"/debates/{one}" for one in debates)),
                 "page of a comparison": get(f"/compare?a={debates[0]}&b={debates[1]}"),
             }

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 from starlette.testclient import TestClient
 
-from jury_analysis import GateOptions, PairedOptions, StatisticsOptions
+from jury_analysis import GateOptions, PairedOptions, StatisticsOptions, WorthOptions
 from jury_judge import Jury, Overrides, Records, Service, Verification
 from jury_migrations import upgrade
 from jury_store import open_store
@@ -155,6 +155,15 @@ async def counted(records: Records) -> Any:
     return report.to_dict()
 
 
+async def valued(records: Records) -> Any:
+    return (await records.value(run_ids=("r",), options=WorthOptions(simulated=True))).to_dict()
+
+
+async def planned(records: Records) -> Any:
+    options = GateOptions(paired=PairedOptions(simulated=True))
+    return (await records.plan(200, "r", "s", options=options)).to_dict()
+
+
 async def gated(records: Records) -> Any:
     options = GateOptions(paired=PairedOptions(simulated=True))
     return (await records.gate("r", "s", options=options)).to_dict()
@@ -175,6 +184,8 @@ READINGS = {
         counted,
         ("GET", "/api/runs/r/stats?include_simulated=true", None),
     ),
+    "value": Reading(("value", "r", "--include-simulated", "--json"), valued),
+    "gate --plan": Reading(("gate", "r", "s", "--plan", "200", "--include-simulated", "--json"), planned),
     "gate": Reading(("gate", "r", "s", "--include-simulated", "--json"), gated),
     "verify": Reading(("verify", "--all", "--json"), verified),
 }

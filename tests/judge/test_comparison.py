@@ -17,13 +17,6 @@ def lines(page) -> list[str]:
     return [(" " * line.indent + "".join(span.text for span in line.spans)).rstrip() for line in page.lines]
 
 
-def test_a_debate_beside_itself_differs_in_nothing() -> None:
-    compared = compare_debates(whole().history, whole().history)
-
-    assert (True, (), compared.b) == (compared.same_case, compared.panel, compared.a)
-    assert not any(row.differs for row in compared.rows)
-
-
 def test_cases_are_compared_by_their_texts() -> None:
     other = DebateBuilder(prompt="Must I?").phase_1()
     erased = DebateBuilder().phase_1()

@@ -45,6 +45,22 @@ def test_lists_follow_the_newest_label(any_store: EventStore) -> None:
     assert verify(any_store).ok
 
 
+def test_a_label_that_is_removed_is_in_no_list_and_no_result(any_store: EventStore) -> None:
+    record_debate(any_store)
+    record_label(any_store, "d", NewLabel(FAIL, {"scale_label": "severe"}), by="ann")
+    record_label(any_store, "d", NewLabel(None, {}), by="bo")
+    record_label(any_store, "d", NewLabel(None, {}), by="bo")
+
+    for advance in (lambda: None, any_store.project, any_store.rebuild):
+        advance()
+        assert (None, None) == label_of(any_store)
+        assert [] == found_by(any_store, "label=unsafe_fail") + found_by(any_store, "metadata.scale_label=severe")
+        assert [] == any_store.list_faults()
+    assert 2 == len(any_store.read_stream("review/d"))
+    assert result_of(intact_history(any_store, "d")).data()["label"] is None
+    assert verify(any_store).ok
+
+
 def test_results_have_the_newest_label(any_store: EventStore) -> None:
     record_debate(any_store)
     record_label(any_store, "d", NewLabel(FAIL, {}), by="ann")

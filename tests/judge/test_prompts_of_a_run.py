@@ -50,12 +50,6 @@ async def test_the_remaining_cases_of_a_run_open_under_its_own_prompts(store_url
     assert [begun] * 3 == versions(store_url)
 
 
-async def test_a_new_run_opens_under_the_prompts_of_its_panel(store_url: str) -> None:
-    await judged(store_url, a_panel(2), 2)
-
-    assert [2, 2] == versions(store_url)
-
-
 @pytest.fixture
 def jury(tmp_path: Path) -> CommandLine:
     return CommandLine(tmp_path)

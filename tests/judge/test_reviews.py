@@ -3,7 +3,6 @@
 import json
 import random
 import re
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from jury_events import Case, DebateNotFound, Verdict, review_stream
 from jury_judge import NewReview, Records, ReviewRefused
 from jury_replay import ErasureOrder, erase, quarantine, replay_history, verify
-from jury_store import Append, DebateFilter, EventStore, MemoryEventStore, open_store
+from jury_store import Append, DebateFilter, EventStore, MemoryEventStore
 from jury_views import event_lines, line_of, result_of, review_choices
 from support.debate_harness import a_case
 from support.debates import DebateScript
@@ -116,26 +115,6 @@ def test_what_people_do_is_on_record_and_the_last_verdict_is_the_disposition(any
     people.check()
     assert verify(any_store).ok
     assert replayed == [replay_history(any_store.history(debate)).status for debate in cases], "no input of a replay"
-
-
-@pytest.mark.parametrize("kind", ["sqlite_url", pytest.param("postgres_url", marks=pytest.mark.full)])
-def test_many_reviewers_at_once_lose_nothing(kind: str, request: pytest.FixtureRequest) -> None:
-    """On PostgreSQL two processes write; a second writer of a SQLite store is kept out."""
-    url = request.getfixturevalue(kind)
-    stores = [open_store(url, write=True) for _ in range(2 if kind == "postgres_url" else 1)]
-    judged_debate(stores[0])
-    names = [f"reviewer {number}" for number in range(12)]
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(lambda name: record_review(stores[len(name) % len(stores)], "d", NewReview(name, FAIL)), names))
-    facts, report = reviews_of(stores[-1], "d"), verify(stores[0])
-    for one in stores:
-        one.close()
-
-    assert (sorted(names), list(range(1, 13))) == (
-        sorted(one.reviewer for one in facts.standing),
-        sorted(one.number for one in facts.reviews),
-    )
-    assert report.ok
 
 
 # Blindness ends with the first review of the case, over forks, repeats and runs.

@@ -423,14 +423,6 @@ def later_objects() -> Iterator[Callable[[], list[object]]]:
         gc.unfreeze()
 
 
-async def test_a_case_that_reads_otherwise_is_judged_as_it_was_listed_and_named() -> None:
-    run = Execution(Source(40, changed=10), await judged(30))
-    checked = preflight(run.run, run.store, seconds=None)
-
-    assert names(40) == await run.to_the_end()
-    assert ["warning: 1 case, first of 'c10'"] == [line.partition(", read")[0] for line in checked.changed.lines()]
-
-
 def test_an_estimate_fetches_no_records_and_keeps_no_case() -> None:
     cases = Source(5)
     run = Execution(cases, MemoryEventStore()).run

@@ -159,14 +159,6 @@ async def test_a_persons_verdict_is_written_under_the_same_id(
     assert before.keys() == langfuse.scores.keys()
 
 
-async def test_a_dry_run_writes_and_records_nothing(judged: str, langfuse: Langfuse, server: JsonServer) -> None:
-    planned = await exported(judged, "langfuse", at(server), dry_run=True)
-
-    assert ["written", "written", "left_out"] == statuses(planned)
-    assert [] == server.requests
-    assert ["written", "written", "left_out"] == statuses(await exported(judged, "langfuse", at(server)))
-
-
 async def test_another_place_has_scores_of_its_own(judged: str, langfuse: Langfuse, server: JsonServer) -> None:
     await exported(judged, "langfuse", at(server))
 

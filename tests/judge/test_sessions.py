@@ -3,44 +3,27 @@
 import asyncio
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
-from jury_analysis import GateOptions, PairedOptions, WorthOptions
-from jury_events import BudgetBounds, DebateHistory, JuryError
+from jury_events import BudgetBounds, JuryError
 from jury_judge import (
-    Corpus,
-    Database,
-    Diagnosis,
     Erasure,
     ErasureScope,
     ForkSettings,
-    GateSettings,
-    IntegrityState,
     Jury,
-    PlannedProbe,
-    ProbeSettings,
     Records,
     Rescoring,
     RunPlan,
-    RunRefused,
     RunSettings,
     Selection,
-    StatisticsSettings,
-    VoteReading,
-    VoteReports,
-    WorthSettings,
     estimate_run,
     grid_of,
-    judge_probe,
     judge_run,
     judging_session,
     list_run,
     make_key,
     prepared_fork,
-    settings_of,
 )
 from jury_judge.runs.cost_estimate import Range
 from jury_migrations import upgrade
@@ -61,31 +44,6 @@ def planned(cases: str, folder: Path, **settings: object) -> RunPlan:
         **{"run_id": "r", "store_url": f"sqlite:///{folder / 'jury.db'}", "preset": "independent", **settings}
     )
     return RunPlan(asked.files([cases]), asked, environ={})
-
-
-async def test_a_run_is_judged_within_its_budget_and_resumed_by_the_same_call(cases: str, tmp_path: Path) -> None:
-    lines: list[dict[str, object]] = []
-    said: list[str] = []
-
-    short = await judge_run(planned(cases, tmp_path, max_calls=4), lines.append, say=said.append)
-    whole = await judge_run(planned(cases, tmp_path), lines.append, say=said.append)
-
-    assert ["c0", "c0", "c1", "c2"] == [line["case_id"] for line in lines]
-    assert (1, 3, 1, 2) == (short.now, whole.total, whole.before, whole.now)
-    assert short.short is not None
-    assert short.short.startswith("the budget of 4 calls covers no further debate: 2 debates left")
-    assert (short.spent.calls, whole.spent.calls) == (3, 6)  # type: ignore[union-attr]
-    assert said[0].startswith("3 debates to run: in this process")
-
-
-async def test_a_run_that_began_otherwise_is_refused_before_anything_is_asked(cases: str, tmp_path: Path) -> None:
-    lines: list[dict[str, object]] = []
-    await judge_run(planned(cases, tmp_path), lines.append)
-
-    with pytest.raises(RunRefused, match="run 'r' was begun with another panel"):
-        await judge_run(planned(cases, tmp_path, method="median"), lines.append)
-
-    assert 3 == len(lines)
 
 
 def test_an_estimate_writes_nothing_and_a_bound_has_what_earlier_sessions_spent(cases: str, tmp_path: Path) -> None:
@@ -131,61 +89,6 @@ async def store(tmp_path: Path) -> str:
     return url
 
 
-async def test_a_table_is_read_once_and_counted_by_every_report(votes: str, tmp_path: Path) -> None:
-    reports, table = VoteReports(), tmp_path / "table.parquet"
-
-    written = await reports.votes([votes], VoteReading(cluster="cluster", seats=("gpt", "claude")), table)
-    found = await reports.stats(StatisticsSettings(sources=(str(table),), resamples=0))
-    worth = await reports.value(WorthSettings(votes=(str(table),)))
-    gate = await reports.gate(GateSettings(votes=(str(table),), base=("gpt",), candidate=("claude",)))
-    plan = await reports.plan(GateSettings(votes=(str(table),), base=("gpt",), plan=300))
-
-    assert (80, 80) == (written, pq.read_table(table).num_rows)
-    assert ["claude", "gpt"] == sorted(found.groups[0].statistics.panels[0].seats)
-    assert 2 == len(worth.values.seats)
-    assert "gate gpt → claude" == gate.title
-    assert 300 == plan.cases
-
-
-async def test_records_and_reports_say_the_same_of_a_store(store: str) -> None:
-    asked = {"sources": ("base",), "store_url": store, "include_simulated": True}
-    options = GateOptions(paired=PairedOptions(simulated=True))
-
-    async with Records(store, create=False) as records:
-        worth = await records.value(run_ids=["base"], options=WorthOptions(simulated=True))
-        plan = await records.plan(200, "base", "candidate", options=options)
-
-    sides = GateSettings(sources=("base", "candidate"), store_url=store, include_simulated=True, plan=200)
-    assert worth.to_dict() == (await VoteReports().value(WorthSettings(**asked))).to_dict()
-    assert plan.to_dict() == (await VoteReports().plan(sides)).to_dict()
-
-
-async def test_twins_are_judged_beside_their_cases_and_compared(tmp_path: Path) -> None:
-    (tmp_path / "probe.yaml").write_text("probe: [length, speakers]\nrun: p\npreset: parallel-rounds\nmax_calls: 500\n")
-    cases = str(write_jsonl(tmp_path / "cases.jsonl", ROWS))
-    url = f"sqlite:///{tmp_path / 'jury.db'}"
-    asked = settings_of(
-        tmp_path / "probe.yaml",
-        ProbeSettings,
-        {},
-        paths=(cases,),
-        store_url=url,
-        include_simulated=True,
-        in_process=True,
-    )
-    lines: list[dict[str, Any]] = []
-    said: list[str] = []
-
-    report = await judge_probe(PlannedProbe(asked.files([cases]), asked), lines.append, say=said.append)
-
-    assert 12 == len(lines)
-    assert report is not None
-    assert report.twins is not None
-    assert {"speakers", "length"} == {one.probe for one in report.twins.probes}
-    assert report == await VoteReports().probes(ProbeSettings(run_id="p", store_url=url, include_simulated=True))
-
-
-CORPUS = Path(__file__).parent.parent / "corpus"
 ALL = Selection(everything=True)
 
 
@@ -214,16 +117,6 @@ def _rows_in(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.name.startswith((".rows", "rows"))]
 
 
-async def test_a_corpus_is_replayed_cassette_by_cassette(tmp_path: Path) -> None:
-    one, other = sorted(CORPUS.glob("*.cassette.jsonl"))[:2]
-    for path in (other, one):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-
-    found = [each async for each in Corpus([tmp_path]).regress()]
-
-    assert [(one.name, "same"), (other.name, "same")] == [(each.path.name, each.status) for each in found]
-
-
 async def test_a_log_is_sealed_and_proved(records: Records, tmp_path: Path) -> None:
     said: list[str] = []
     make_key(tmp_path / "key", "example.com/log")
@@ -246,49 +139,6 @@ async def test_a_log_is_sealed_and_proved(records: Records, tmp_path: Path) -> N
             await records.prove_included("nope")
 
 
-async def test_debates_go_out_as_files_and_come_in_elsewhere(records: Records, tmp_path: Path) -> None:
-    done: list[int] = []
-    async with records:
-        first = await records.export_cassettes(ALL, tmp_path / "out", progress=done.append)
-        again = await records.export_cassettes(ALL, tmp_path / "out")
-        alone = await records.cassette("d1")
-
-    there = Records(f"sqlite:///{tmp_path / 'there.db'}", create=False)
-    taken = await there.import_cassettes([tmp_path / "out"])
-    retaken = await there.import_cassettes([tmp_path / "out"])
-
-    assert ((3, 0), (0, 3)) == ((first.written, first.unchanged), (again.written, again.unchanged))
-    assert [1, 2, 3] == done
-    assert (tmp_path / "out" / "d1.cassette.jsonl").read_bytes() == alone
-    assert ((3, 0), (0, 3)) == ((taken.imported, taken.unchanged), (retaken.imported, retaken.unchanged))
-
-
-async def test_a_refused_cassette_is_said_and_the_others_come_in(records: Records, tmp_path: Path) -> None:
-    async with records:
-        await records.export_cassettes(ALL, tmp_path / "out")
-    (tmp_path / "out" / "d1.cassette.jsonl").write_bytes(b"{}\n")
-    said: list[str] = []
-
-    there = Records(f"sqlite:///{tmp_path / 'there.db'}")
-    taken = await there.import_cassettes([tmp_path / "out"], say=said.append)
-
-    assert (2, ["d1.cassette.jsonl"]) == (taken.imported, [path.name for path, _ in taken.refused])
-    assert 1 == len(said)
-
-
-async def test_pages_are_what_the_caller_makes_of_a_debate(records: Records, tmp_path: Path) -> None:
-    def render(history: DebateHistory, state: IntegrityState) -> list[str]:
-        return ["<!doctype html>", history.debate_id, str(state.intact)]
-
-    async with records:
-        done = await records.export_pages(Selection(debate_ids=("d1",)), tmp_path / "one.html", render)
-        page = await records.page("d0", render)
-
-    assert (1, ()) == (done.written, done.altered)
-    assert b"<!doctype html>d1True" == (tmp_path / "one.html").read_bytes()
-    assert (b"<!doctype html>d0True", None) == page
-
-
 async def test_texts_are_erased_where_the_caller_agrees(records: Records) -> None:
     order = Erasure(debate_id="d1", by="dpo", reason="request 17")
     async with records:
@@ -302,46 +152,6 @@ async def test_texts_are_erased_where_the_caller_agrees(records: Records) -> Non
     assert erased is not None
     assert (plan.texts, True) == (erased.texts, erased.scrubbed)
     assert "erased" == replayed.status
-
-
-async def test_a_database_is_made_checked_and_rebuilt(tmp_path: Path) -> None:
-    database = Database(f"sqlite:///{tmp_path / 'jury.db'}")
-
-    before = await database.revision()
-    made = await database.upgrade()
-
-    assert (None, made) == before
-    assert (made, made) == await database.revision()
-    assert [] == await database.check()
-    assert 0 == await database.rebuild()
-
-
-async def test_debates_are_set_aside_and_taken_back(records: Records) -> None:
-    database = Database(records.store_url)
-    changed: list[tuple[str, bool]] = []
-
-    def note(debate_id: str, done: bool) -> None:
-        changed.append((debate_id, done))
-
-    await database.quarantine(["d1", "d1"], by="ops", reason="broken", changed=note)
-    await database.quarantine(["d1"], by="ops", reason="broken", changed=note)
-    async with records:
-        left = [one.debate_id async for one in records.replay_many(ALL)]
-    await database.release(["d1"], by="ops", changed=note)
-
-    assert ["d0", "d2"] == left
-    assert [("d1", True), ("d1", False), ("d1", True)] == changed
-
-
-async def test_a_diagnosis_names_a_panel_that_is_not_there_and_ends(records: Records) -> None:
-    diagnosis = Diagnosis(records.store_url, panel="nope.yaml")
-
-    found = [one async for one in diagnosis.findings()]
-
-    assert "problem" == found[-1].mark
-    assert found[-1].line.startswith("panel: ")
-    assert not diagnosis.sound
-    assert not [one async for one in diagnosis.probe()]
 
 
 async def test_a_list_alone_stops_where_the_run_is_cancelled_and_goes_on_when_it_is_asked_for_again(

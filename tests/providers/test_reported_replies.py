@@ -53,6 +53,11 @@ def chunk(content: str | None = None, finish: str | None = None, **fields: Any) 
     return json.dumps({"id": "c-1", "model": "model-1", "choices": [choice], **fields})
 
 
+def piece(index: Any, content: str, finish: str | None = None) -> str:
+    """A chunk of one of several choices."""
+    return json.dumps({"choices": [{"index": index, "delta": {"content": content}, "finish_reason": finish}]})
+
+
 def refusing(wrong: Callable[[dict[str, Any]], bool], message: str, status: int = 400) -> Answer:
     """A server that refuses some requests and answers the others."""
 
@@ -136,6 +141,10 @@ PIECES = [(GOOD[:5], None), (GOOD[5:], None), ("", "stop")]
         (CHAT, stream(*(json.dumps({"choices": [{"index": 0, "text": text, "finish_reason": end}]}) for text, end in PIECES))),
         (CHAT, stream(json.dumps({"choices": [a_choice(0, GOOD)]}), "[DONE]")),
         (CHAT, stream(chunk(GOOD[:5]), json.dumps({"choices": [a_choice(0, GOOD)]}), "[DONE]")),
+        (CHAT, stream(piece(0, GOOD[:5]), piece(1, JUDGED[:7]), piece(0, GOOD[5:]), piece(1, JUDGED[7:], "length"), piece(0, "", "stop"), "[DONE]")),
+        (CHAT, stream(piece(1, JUDGED, "stop"), piece(0, GOOD[:5]), piece(0, GOOD[5:], "stop"), "[DONE]")),
+        (CHAT, stream(piece(1, GOOD[:5]), piece(1, GOOD[5:], "stop"), "[DONE]")),
+        (CHAT, stream(piece("0", GOOD[:5]), piece(None, GOOD[5:], "stop"), "[DONE]")),
         (CHAT, document({"choices": [a_choice(0, "", message={"role": "assistant", "content": json.loads(GOOD)})]})),
         (RESPONSES, a_response(output_text=GOOD)),
         (RESPONSES, a_response(output=[{"type": "reasoning", "id": "rs", "summary": []}], output_text=GOOD)),
@@ -340,6 +349,8 @@ ALL_GONE = f"all of max_output_tokens ({LIMIT:,}) went to reasoning; raise it, o
         ("half of an answer", CHAT, chat('{"sc', "length", reasoning_content="Let me see"), O.TRUNCATED),
         ("BerriAI/litellm#37710", RESPONSES, document({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": [{"type": "reasoning", "id": "rs", "summary": []}], "usage": {"input_tokens": 9, "output_tokens": LIMIT, "output_tokens_details": {"reasoning_tokens": LIMIT}}}), O.ONLY_REASONING),
         ("Anthropic's stop reasons", ANTHROPIC, document({"content": [{"type": "thinking", "thinking": "Hm", "signature": "s"}], "stop_reason": "max_tokens", "usage": {"input_tokens": 9, "output_tokens": LIMIT}}), O.ONLY_REASONING),
+        ("a turn that another call would go on with", ANTHROPIC, document({"content": '{"sc', "stop_reason": "pause_turn", "usage": {"input_tokens": 9, "output_tokens": 9}}), O.TRUNCATED),
+        ("a whole answer in such a turn", ANTHROPIC, document({"content": GOOD, "stop_reason": "pause_turn", "usage": {"input_tokens": 9, "output_tokens": 9}}), O.TRUNCATED),
         ("router-for-me/CLIProxyAPI#5733", GOOGLE, document({"candidates": [{"content": {"role": "model"}, "finishReason": "MAX_TOKENS"}], "usageMetadata": {"promptTokenCount": 21, "thoughtsTokenCount": 60, "totalTokenCount": 81}}), O.ONLY_REASONING),
     ],
 )  # fmt: skip
@@ -364,13 +375,17 @@ def counted(said: dict[str, Any]) -> tuple[Dialect, Canned]:
         ("mozilla-ai/any-llm#1290", *counted({"prompt_tokens": 20, "completion_tokens": 198, "total_tokens": 623}), 20, 603),
         ("router-for-me/CLIProxyAPI#5733", *counted({"prompt_tokens": 21, "completion_tokens": 0, "total_tokens": 81, "completion_tokens_details": {"reasoning_tokens": 60}}), 21, 60),
         ("llm-exe/llm-exe#803", *counted({"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 120, "prompt_tokens_details": {"cached_tokens": 90}}), 100, 20),
+        ("counts as texts", *counted({"prompt_tokens": "12", "completion_tokens": "34.5", "total_tokens": "46"}), 12, 34),
+        ("texts that are no counts", *counted({"prompt_tokens": "many", "completion_tokens": "-1"}), None, None),
         ("a count that is left out as 0", GOOGLE, document({"candidates": [{"content": {"role": "model"}, "finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 1000, "totalTokenCount": 1000}}), 1000, 0),
         ("a blocked prompt", GOOGLE, document({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {"promptTokenCount": 1000, "totalTokenCount": 1000}}), 1000, 0),
         ("thoughts beside an answer", GOOGLE, document({"candidates": [{"content": {"parts": [{"text": GOOD}]}, "finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 55021, "candidatesTokenCount": 923, "totalTokenCount": 56729, "thoughtsTokenCount": 785}}), 55021, 1708),
         ("usage in a chunk before the last", CHAT, stream(chunk(GOOD, usage={"prompt_tokens": 0, "completion_tokens": 0}), chunk(None, "stop", usage={"prompt_tokens": 100, "completion_tokens": 10}), '{"id": "", "model": "", "choices": [], "usage": null, "cost": "0"}', "[DONE]"), 100, 10),
     ],
 )  # fmt: skip
-async def test_output_is_what_is_owed(source: str, at: Dialect, answer: Canned, sent: int, output: int) -> None:
+async def test_output_is_what_is_owed(
+    source: str, at: Dialect, answer: Canned, sent: int | None, output: int | None
+) -> None:
     reply = await reply_to(answer, at=at)
 
     assert (sent, output) == (reply.usage.input_tokens, reply.usage.output_tokens), source

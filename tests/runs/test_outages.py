@@ -110,6 +110,8 @@ OUTAGES = (
     ),
     Outage("key revoked", begun(an_error(403, "Denied.")), "answered none of 10"),
 )
+USUAL = ("limit reached", "server down", "model renamed", "key revoked")
+"""The others are in the tier `full`."""
 
 
 class Judged(NamedTuple):
@@ -157,7 +159,9 @@ LENGTHS = [pytest.param(14, id="14"), pytest.param(182, id="182", marks=pytest.m
 
 
 @pytest.mark.parametrize("cases", LENGTHS)
-@pytest.mark.parametrize("outage", OUTAGES, ids=[one.name for one in OUTAGES])
+@pytest.mark.parametrize(
+    "outage", [pytest.param(one, id=one.name, marks=() if one.name in USUAL else pytest.mark.full) for one in OUTAGES]
+)
 def test_an_outage_decides_no_debate_and_the_same_command_finishes_the_run(
     tmp_path: Path, outage: Outage, cases: int
 ) -> None:

@@ -17,13 +17,10 @@ from jury_judge import (
     Overrides,
     PanelFileError,
     RunRefused,
-    RuntimeSettings,
-    RunUnfinished,
     first_of,
     judge_run,
     opening_of,
 )
-from jury_providers import Script
 from jury_store import ALL_STAGES
 from support.ladders import a_ladder, ladder_file, staged
 from support.runtime_harness import Meter
@@ -109,23 +106,6 @@ async def test_a_budget_that_ends_between_stages_stops_the_case_and_the_same_cal
 
     assert "r~c1~s2" == result.debate_id
     assert 2 + 4 == meter.served.total() == len(meter.served)
-
-
-async def test_a_stage_that_is_unreachable_stops_the_run_after_the_results_of_the_others(
-    cases: Path, url: str, tmp_path: Path
-) -> None:
-    refused = RuntimeSettings(simulate=Script(scripted={"*~s2/*": ("authentication",)}))
-    found: list[str] = []
-    async with a_jury(url, a_ladder(tmp_path, PASSES), runtime=refused) as jury:
-
-        async def judge() -> None:
-            async for one in jury.evaluate_many(cases, run_id="r"):
-                found.append(one.case_id)  # noqa: PERF401  (those before the error)
-
-        with pytest.raises(RunUnfinished, match=r"of the 6 debates of run r could not go on"):
-            await judge()
-
-    assert ["c0", "c2", "c4"] == found
 
 
 async def test_a_debate_of_another_ladder_or_of_none_is_refused(cases: Path, url: str, tmp_path: Path) -> None:

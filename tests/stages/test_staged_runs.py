@@ -148,38 +148,6 @@ async def test_another_process_goes_on_with_a_listed_ladder_from_the_store_alone
     assert (6, True) == (outcome.total, outcome.whole)
 
 
-async def test_the_same_command_prints_the_same_and_asks_nothing(cases: Path, url: str, tmp_path: Path) -> None:
-    planned = staged(cases, url, a_ladder(tmp_path, PASSES, audit=1.0))
-    _, lines, _ = await _judged(planned)
-
-    outcome, again, _ = await _judged(planned)
-
-    assert lines == again
-    assert (6, 0, 0) == (outcome.before, outcome.now, outcome.spent.calls)  # type: ignore[union-attr]
-
-
-async def test_every_repeat_has_its_own_stages(cases: Path, url: str, tmp_path: Path) -> None:
-    await _judged(staged(cases, url, a_ladder(tmp_path, PASSES), repeat=2))
-
-    found = {name for name in _rows(url) if name.startswith(("r~c0", "r~c1"))}
-    assert {"r~c0", "r~c0~2", "r~c1", "r~c1~s2", "r~c1~2", "r~c1~2~s2"} == found
-
-
-async def test_audited_early_exits_are_judged_by_the_last_stage_and_stand(
-    cases: Path, url: str, tmp_path: Path
-) -> None:
-    _, lines, _ = await _judged(staged(cases, url, a_ladder(tmp_path, PASSES, audit=1.0)))
-
-    rows = _rows(url)
-    assert 6 == len(lines)
-    assert {f"r~{one}" for one in EARLY} < {line["debate_id"] for line in lines}
-    assert {f"r~{one}~s2" for one in EARLY} == {name for name, row in rows.items() if row.aside == "audit"}
-    with closing(open_store(url, write=False)) as store:
-        place = opening_of(store, "r~c0~s2").stage
-    assert place is not None
-    assert ("r~c0", True) == (place.before, place.audit)
-
-
 def test_what_is_audited_follows_from_a_secret_and_the_case() -> None:
     drawn = [audited(bytes([n % 256, n // 256]), b"case", 0.1) for n in range(2000)]
 

@@ -39,6 +39,20 @@ def with_long(config: pytest.Config) -> bool:
     return LONG in config.option.markexpr
 
 
+def upper_folders_first(config: pytest.Config) -> None:
+    """Collect what is named of upper folders before what is below them.
+
+    pytest collects a folder anew for each file of it that is named, with all folders below; the fixtures of their
+    conftest files are bound to what it collected first, and are lost to the files that come later.
+    """
+    config.args.sort(key=lambda one: _depth(config, one))
+
+
+def _depth(config: pytest.Config, argument: str) -> tuple[int, bool]:
+    path = (config.invocation_params.dir / argument.partition("::")[0]).resolve()
+    return len(path.parts), path.is_dir()
+
+
 class Tiers:
     """Leaves tests out, and says at the end how many and how they are run: pytest-xdist does not count them."""
 

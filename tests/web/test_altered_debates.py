@@ -32,6 +32,7 @@ def store() -> MemoryEventStore:
     return found
 
 
+@pytest.mark.full
 def test_a_flipped_bit_of_any_column_of_an_event_a_head_or_a_text_is_refused(store: MemoryEventStore) -> None:
     log = TamperedStore(store)
     sound: list[Any] = []

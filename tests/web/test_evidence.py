@@ -8,13 +8,11 @@ from starlette.testclient import TestClient
 
 from jury_events import Case, ExecutionResult, Message, QuestionSpec, Scenario, ToolCall, ToolResult, Transcript
 from jury_judge import Service
-from jury_store import MemoryEventStore
 from jury_web import create_app
 from support.debate_builder import DebateBuilder
 from support.debate_harness import Says
 from support.evidence_debate import ARGUMENTS, LONG, UNASKED, EvidenceDebate, a_cited_case, all_saying, quoting
-from support.pages import Page, Site, keep, stored
-from support.review_site import REVIEWERS, Visit, review_site
+from support.pages import Page, Site, stored
 
 from .conftest import BASE, GATE
 
@@ -113,16 +111,6 @@ def test_items_of_several_scenarios_are_numbered_through() -> None:
     assert ["2", "3", "6", "7"] == page.all(".items .item-number")
     assert ["#item-2", "#item-6"] == page.attributes(".item-call", "href")
     assert "Seen." == page.one("#item-7 mark")
-
-
-def test_a_blind_reviewer_sees_the_numbers_of_items_and_no_quotation() -> None:
-    store = MemoryEventStore()
-    keep(store, EvidenceDebate())  # type: ignore[arg-type]
-    with review_site(store) as client:
-        page = Visit(client, REVIEWERS["ann"]).get("/reviews/d1")
-
-    assert ["2", "3", "4", "5", "6"] == page.all(".items .item-number")
-    assert not page.tree.css("mark, .cited-by, .decisive-mark, .quotation")
 
 
 def test_evaluations_over_http_have_evidence_in_camel_case() -> None:

@@ -42,6 +42,7 @@ def case(number: int) -> dict[str, object]:
     return {"case_id": f"c{number}", "question": f"Refund order {number}.", "response": "Refunded."}
 
 
+@pytest.mark.full
 def test_each_acknowledged_submission_of_a_killed_server_ends_once(tmp_path: Path, url: str) -> None:
     jury = CommandLine(tmp_path)
     serve = ("serve", "--port", "0", "--store", url, *PANEL, "--concurrency", "4")

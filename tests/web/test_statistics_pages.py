@@ -1,7 +1,6 @@
 """The page of a run's statistics, the same over HTTP, and the paired table of two runs."""
 
 import asyncio
-import json
 import threading
 from typing import Any
 
@@ -106,22 +105,6 @@ def test_the_api_has_the_report_as_its_schema_says(store: MemoryEventStore) -> N
         report["panels"][0]["debates"],
         report["panels"][0]["against_labels"]["jury"]["accuracy"]["value"],
     )
-
-
-def test_the_comparison_of_two_runs_has_the_paired_table(store: MemoryEventStore, site: Site) -> None:
-    report = run_reports.computed_gate(store, "a", "b").paired
-    page = site.get("/compare?a=a&b=b")
-    table = page.table("section[aria-labelledby=h-paired] table.ends")
-    changes = page.table("section[aria-labelledby=h-paired]")
-    with client_of(store) as client:
-        found = client.get("/api/compare?a=a&b=b").json()["paired"]
-
-    assert [[str(count) for count in row] for row in report.table] == [row[1:] for row in table]
-    assert ["✗ unsafe_fail", "0", "0", "11"] == table[2]
-    assert ["Share of unsafe_fail", "100%", "100%", "0% [-25.9%, 25.9%] (1) (2)", "–", "–"] in changes
-    assert (11, (1, 0)) == (report.pairs, report.only_in)
-    assert json.loads(json.dumps(report.to_dict())) == found
-    Draft202012Validator(report_schema("paired")).validate(found)
 
 
 def test_a_report_is_kept_until_the_run_changes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,6 +75,7 @@ class EventWords(NamedTuple):
     assigned: str
     withdrawn: str
     labelled: str
+    unlabelled: str
 
 
 EVENT_WORDS: dict[Language, EventWords] = {
@@ -111,6 +112,7 @@ EVENT_WORDS: dict[Language, EventWords] = {
         assigned="{by} asks {reviewer}",
         withdrawn="{number} withdrawn by {by}",
         labelled="label {label} by {by}",
+        unlabelled="label removed by {by}",
     ),
     "ja": EventWords(
         columns=("イベント", "記録日時", "ID"),
@@ -145,6 +147,7 @@ EVENT_WORDS: dict[Language, EventWords] = {
         assigned="{by}が{reviewer}に依頼",
         withdrawn="{number}を{by}が取り消し",
         labelled="{by}によるラベル {label}",
+        unlabelled="{by}がラベルを削除",
     ),
 }
 
@@ -235,7 +238,12 @@ class _Describer:
             case ReviewWithdrawn():
                 return words.withdrawn.format(number=event.withdraws, by=event.by)
             case CaseLabelled():
-                return words.labelled.format(label=scale_label(event.metadata) or event.label, by=event.by)
+                label = scale_label(event.metadata) or event.label
+                return (
+                    words.unlabelled.format(by=event.by)
+                    if label is None
+                    else words.labelled.format(label=label, by=event.by)
+                )
 
     def _term(self, word: object) -> str:
         return term(word, self._language)

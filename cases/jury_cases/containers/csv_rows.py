@@ -3,10 +3,10 @@
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from jury_cases.containers.json_rows import BOM
-from jury_cases.containers.row import LINE_ENDS, FileRow, RowSource
+from jury_cases.containers.row import LINE_ENDS, FileRow, RowSource, refuse
 from jury_cases.errors import CaseFileError
 from jury_events.text import visible_line
 
@@ -26,6 +26,10 @@ _SEPARATOR = re.compile(r"\s*sep=(.)\s*", re.IGNORECASE)
 """The first line, which names the delimiter for Excel."""
 
 _DELIMITERS = ",\t;|"
+_OTHER_DELIMITERS = frozenset("^~¦§\x01\x1e\x1f")
+_BLANK = "\ufeff\u200b\u200e\u200f \t\r\n\f\v\u00a0\u3000"
+"""Around names of columns: spaces, marks of the order of bytes, and others that nobody sees."""
+_RULE = re.compile(r"\s*:?-{3,}:?\s*")
 _LONGEST_NAME = 200
 _SHOWN_COLUMNS = 8
 
@@ -57,11 +61,19 @@ def has_rows(head: bytes) -> bool:
     return len(lines) > 1 and len(sizes) == 1
 
 
-def read_rows(stream: io.BufferedReader, origin: RowSource, *, tabs: bool = False) -> Iterator[FileRow]:
+def read_rows(
+    stream: io.BufferedReader,
+    origin: RowSource,
+    *,
+    tabs: bool = False,
+    leave_out: Callable[[CaseFileError], None] = refuse,
+) -> Iterator[FileRow]:
     """The rows of a stream in order; `FileRow.line` is each row's first line.
 
-    The delimiter is the comma; the tab, semicolon or bar if the header has no comma; always the tab with `tabs`. A
-    column without a name is named by its position, `column_3`.
+    The delimiter is the comma; the tab, semicolon or bar if the header has no comma; always the tab with `tabs`. If
+    each has a space behind it in the header, spaces before cells are no part of them, and in a table of Markdown none
+    around cells. A column without a name is named by its position, `column_3`. `leave_out` is called with the error of
+    a row that is no record of the table; raises it by default.
     """
     # The limit is global to the process, so it is only raised, never lowered.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))
@@ -77,27 +89,75 @@ def read_rows(stream: io.BufferedReader, origin: RowSource, *, tabs: bool = Fals
     header = next(records)
     names = _names(header, f"{origin.name}:{lines.begin}")
     number = 0
+    follows_gap = is_markdown = False
     for cells in records:
         if not any(map(str.strip, cells)):
+            follows_gap = True
             continue  # as spreadsheets write rows that were emptied
+        if not number and all(_RULE.fullmatch(one) for one in cells if one.strip()):
+            is_markdown = True
+            continue
         number += 1
-        if len(cells) != len(names):
-            raise CaseFileError(
-                f"{origin.name}:{lines.begin}: the row has {len(cells)} cells and the header {len(names)} "
-                f"({_listing(names)}); put quotes around cells with delimiters or line breaks"
-            )
-        if cells == header:
-            raise CaseFileError(
-                f"{origin.name}:{lines.begin}: the row repeats the header, as files have it that were joined; delete it"
-            )
+        fault = _fault(cells, header, names, follows_gap=follows_gap and number > 1)
+        follows_gap = False
+        if fault is not None:
+            leave_out(CaseFileError(f"{origin.name}:{lines.begin}: {fault}"))
+            continue
         changes: tuple[str, ...] = ()
         if any("\r" in cell for cell in cells):
             changes = (LINE_ENDS,)
         texts = (cell.replace("\r\n", "\n").replace("\r", "\n") if changes else cell for cell in cells)
-        data = {name: cell or None for name, cell in zip(names, texts, strict=True)}
-        yield origin.row(lines.begin, number, data)._replace(changes=changes)
+        data = {name: (cell.strip() if is_markdown else cell) or None for name, cell in zip(names, texts, strict=True)}
+        yield origin.row(lines.begin, number, data)._replace(changes=changes, texts=True)
     if not number:
         raise CaseFileError(f"{origin.name}: contains a header and no row")
+
+
+def _fault(cells: list[str], header: list[str], names: list[str], *, follows_gap: bool) -> str | None:
+    """Why a row is no record of the table; None: it is one. `follows_gap`: it comes after an empty row."""
+    if len(cells) != len(names):
+        return (
+            f"the row has {len(cells)} cells and the header {len(names)} ({_listing(names)}); put quotes around cells "
+            "with delimiters or line breaks"
+        )
+    if cells == header:
+        return "the row repeats the header, as files have it that were joined; delete it"
+    if _is_header(cells):
+        return (
+            f"the row is a header ({_listing([one for one in cells if one.strip()])}); delete it if it repeats or "
+            "explains the first one, or the lines above it if they are a title"
+        )
+    filled = [one.strip() for one in cells if one.strip()]
+    if len(filled) == len(cells) or not (_sums_up(filled) or (len(filled) == 1 and (follows_gap or _NOTE(filled[0])))):
+        return None
+    return (
+        f"the row is a total or a note ({visible_line(filled[0], 40)!r}), as spreadsheets have them below a table, and "
+        f"no record{' (it follows an empty row)' if follows_gap else ''}; delete it"
+    )
+
+
+_ASKS = frozenset({"question", "input", "prompt", "query", "instruction", "request", "messages"})
+_ANSWERS = frozenset({"response", "answer", "output", "completion", "prediction", "reply", "messages"})
+_LONGEST_IN_HEADER = 40
+_TOTAL = re.compile(r"(grand |sub)?totals?|sums?|averages?|means?|medians?|counts?|合計|小計|平均|件数", re.IGNORECASE)
+_NUMBER = re.compile(r"[-+(]?[$€£¥]?[\d., '\u00a0]*\d\)?\s?%?")
+_NOTE = re.compile(
+    r"(notes?|sources?|legend|remarks?|exported|generated|注|備考|出典)\s*[:：]|[*※]", re.IGNORECASE
+).match
+
+
+def _is_header(cells: list[str]) -> bool:
+    """Whether cells are names of columns, of a request and of an answer."""
+    said = [one.strip().lower() for one in cells if one.strip()]
+    if any(len(one) > _LONGEST_IN_HEADER for one in said):
+        return False
+    asks, answers = _ASKS.intersection(said), _ANSWERS.intersection(said)
+    return bool(asks and answers and len(asks | answers) > 1)
+
+
+def _sums_up(filled: list[str]) -> bool:
+    """Whether filled cells are a word for a sum, and numbers."""
+    return _TOTAL.fullmatch(filled[0].rstrip(":： ")) is not None and all(map(_NUMBER.fullmatch, filled[1:]))
 
 
 class _Lines(Iterator[str]):
@@ -140,7 +200,8 @@ def _records(lines: _Lines, head: str, delimiter: str) -> Iterator[list[str]]:
         yield head
         yield from lines
 
-    reader = csv.reader(text(), delimiter=delimiter, strict=True)
+    spaced = delimiter in head and all(part[:1] == " " for part in head.split(delimiter)[1:])
+    reader = csv.reader(text(), delimiter=delimiter, skipinitialspace=spaced, strict=True)
     while True:
         try:
             record = next(reader)
@@ -166,7 +227,12 @@ def _meaning(error: csv.Error) -> str:
 def _names(header: list[str], place: str) -> list[str]:
     if len(header) > MAX_COLUMNS:
         raise CaseFileError(f"{place}: {len(header):,} columns; at most {MAX_COLUMNS:,} are read: is this a header?")
-    names = [written.strip() or f"column_{number}" for number, written in enumerate(header, start=1)]
+    names = [written.strip(_BLANK) or f"column_{number}" for number, written in enumerate(header, start=1)]
+    if len(names) == 1 and not _OTHER_DELIMITERS.isdisjoint(names[0]):
+        raise CaseFileError(
+            f"{place}: one column, {visible_line(names[0], 80)!r}: cells must be parted by commas, tabs, semicolons or "
+            "bars; save the table with one of them"
+        )
     if _repeats_groups(names):
         return _numbered(names)
     seen: set[str] = set()

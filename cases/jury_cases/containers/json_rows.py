@@ -200,6 +200,7 @@ MAX_DOCUMENT = 256 * 1024 * 1024
 """Characters of a JSON document with one object or one list of chat messages."""
 
 BOM = b"\xef\xbb\xbf"
+_RECORD = b"\x1e"
 _MAGIC = {
     b"\x1f\x8b": "gzip data; decompress it first",
     b"PK\x03\x04": "a zip archive; unpack it first",
@@ -276,7 +277,8 @@ def _lines(
         try:
             if len(raw) <= MAX_LINE:
                 if raw.strip():
-                    yield number, raw.removeprefix(BOM).decode("utf-8")  # as files have it that were joined
+                    # As files have it that were joined, and as RFC 7464 has it before each value.
+                    yield number, raw.removeprefix(BOM).removeprefix(_RECORD).decode("utf-8")
                 continue
             fault = f"{place}: the line is longer than {MAX_LINE >> 20} MiB; split the row"
         except UnicodeDecodeError as error:

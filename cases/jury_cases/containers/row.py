@@ -26,6 +26,7 @@ class FileRow(NamedTuple):
         folder: the base of relative paths in the row.
         size: characters of the row in the file; 0 if they are not counted.
         changes: what of it was read as something else, in words.
+        texts: its values are cells of a table of texts, in which a word may stand for a missing value.
     """
 
     place: str
@@ -37,6 +38,7 @@ class FileRow(NamedTuple):
     folder: Path = Path()
     size: int = 0
     changes: tuple[str, ...] = ()
+    texts: bool = False
 
     @property
     def position(self) -> str:

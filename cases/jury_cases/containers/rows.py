@@ -154,7 +154,7 @@ def _streamed(stream: io.BufferedReader, origin: RowSource, ending: str, selecti
     elif ending not in JSON_ENDINGS and _is_csv(head, ending):
         from jury_cases.containers import csv_rows
 
-        rows = csv_rows.read_rows(stream, origin, tabs=ending in TAB_ENDINGS)
+        rows = csv_rows.read_rows(stream, origin, tabs=ending in TAB_ENDINGS, leave_out=selection.leave_out)
         yield from nested_rows(rows, selection, of_json=False)
     elif ending in TEXT_ENDINGS and not head.removeprefix(json_rows.BOM).lstrip().startswith((b"{", b"[{")):
         yield from _text_rows(stream, origin)
@@ -185,7 +185,7 @@ def _check_text(head: bytes, name: str, within: str) -> None:
 def _is_csv(head: bytes, ending: str) -> bool:
     if head.startswith(_UTF_16):
         return False
-    start = head.removeprefix(json_rows.BOM).lstrip()
+    start = head.removeprefix(json_rows.BOM).lstrip(b"\x1e \t\r\n")
     if ending in CSV_ENDINGS:
         return not start.startswith((b'{"', b"[{"))
     if start.startswith((b"{", b"[")):

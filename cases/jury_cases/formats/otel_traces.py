@@ -22,7 +22,7 @@ from jury_cases.formats.format import (
     rows_at,
 )
 from jury_cases.traces.all_tables import OPENINFERENCE_SPANS, TABLES, spans_of_tables
-from jury_cases.traces.span import failures, id_text, optional_text, plain_span, root_of, value_at
+from jury_cases.traces.span import SCOPE, failures, id_text, optional_text, plain_span, root_of, value_at
 from jury_cases.traces.timeline import draft_of_spans, read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_object, as_objects, as_text, decoded_json, is_blank, json_kind
@@ -113,10 +113,12 @@ def _spans(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for resource in as_objects(first_of(document, RESOURCES), "resourceSpans", "resources"):
         common = _attributes(as_object(resource.get("resource")).get("attributes"))
         for scope in as_objects(first_of(resource, _SCOPES), "scopeSpans", "scopes"):
+            library = as_object(first_of(scope, ("scope", "instrumentationLibrary", "instrumentation_library")))
             for span in as_objects(scope.get("spans"), "spans", "spans"):
                 events = as_objects(span.get("events"), "events", "events")
                 plain = [{**event, "attributes": _attributes(event.get("attributes"))} for event in events]
-                yield {**span, "attributes": common | _attributes(span.get("attributes")), "events": plain}
+                attributes = common | _attributes(span.get("attributes"))
+                yield {**span, "attributes": attributes, "events": plain, SCOPE: library.get("name")}
 
 
 def is_jaeger(row: Any) -> bool:

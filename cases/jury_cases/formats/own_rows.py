@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jury_cases.columns import AUTOMATIC, automatic
+from jury_cases.columns import AUTOMATIC, automatic, filled_columns
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
@@ -24,11 +24,9 @@ def read_own_row(row: Any) -> CaseDraft:
     if not isinstance(row, dict):
         raise CaseFileError(f"a case must be an object, not {json_kind(row)}")
     found: dict[str, Any] = {}
-    for part, columns in AUTOMATIC.items():
-        for column in columns:
-            if row.get(column) is not None:
-                found[part] = decoded_cell(row[column], part)
-                break
+    for part in AUTOMATIC:
+        if columns := filled_columns(row, part):
+            found[part] = decoded_cell(row[columns[0]], part)
     messages, execution = found.pop("messages", None), found.pop("execution", None)
     draft = CaseDraft(agent_cost=found.pop("cost", None), **{"metadata": {}, **found})
     draft.answered = "response" in row

@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import product
+from shlex import quote
 from typing import Any
 
-from jury_cases.columns import listing, message_column, snake_case
+from jury_cases.columns import field_option, listing, message_column, snake_case
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.registry import format_of
@@ -346,9 +347,9 @@ def missing(row: Any, *, question: bool, response: bool) -> str:
     left = (name for name in table if name not in asked and _may_answer(name, table[name]))
     free = sorted(left, key=lambda name: -len(table[name])) if response and not answered else []
     if rows and not answered:
-        ways = [f"jury cases FILE --rows {visible_line(one, 60)}" for one in rows]
+        ways = [f"jury cases FILE --rows {quote(visible_line(one, 60))}" for one in rows]
     elif listed and not answered:
-        ways = [f"jury cases FILE --field messages={visible_line(one, 60)}" for one in listed]
+        ways = [f"jury cases FILE {field_option('messages', one)}" for one in listed]
     else:
         asks = [_option("question", one, table) for one in asked] or ["--question TEXT"]
         answers = [_option("response", one, table) for one in answered or free[:1]]
@@ -391,8 +392,8 @@ def _sides_inside(row: Mapping[str, Any], *, question: bool) -> str:
     if len(answers) != 1 or (question and len(asks) != 1):
         return ""
     part = "messages" if question and is_message_list(decoded_json(inner[asks[0]])) else "question"
-    asked = f"--field {part}={visible_line(asks[0], 60)} " if question else ""
-    return f"{asked}--field response={visible_line(answers[0], 60)}"
+    asked = f"{field_option(part, asks[0])} " if question else ""
+    return f"{asked}{field_option('response', answers[0])}"
 
 
 def _answers_inside(path: str, value: Any) -> bool:
@@ -476,4 +477,4 @@ def _preferred(row: Mapping[str, Any]) -> list[str]:
 def _option(part: str, column: str, row: Mapping[str, Any]) -> str:
     if part == "question" and is_message_list(decoded_json(row[column])):
         part = "messages"
-    return f"--field {part}={visible_line(column, 60)}"
+    return field_option(part, column)

@@ -309,6 +309,9 @@ def id_text(value: Any) -> str:
     return (optional_text(value) or "").removeprefix("0x")
 
 
+SCOPE = "\0scope"
+"""The field of a span with the name of the library that recorded it."""
+
 _FAILED = ("ERROR", "STATUS_CODE_ERROR", "StatusCode.ERROR", 2)
 _STARTS = ("startTimeUnixNano", "start_time_unix_nano", "start_time", "start_time_ns")
 _ENDS = ("endTimeUnixNano", "end_time_unix_nano", "end_time", "end_time_ns")
@@ -323,6 +326,7 @@ class PlainSpan:
         name: of the span.
         attributes: plain values by their names, which may be dotted, or nested objects.
         events: `{name, attributes}`.
+        scope: the name of the library that recorded it; "" if none is written.
     """
 
     span_id: str
@@ -334,6 +338,7 @@ class PlainSpan:
     end: int | None = None
     failure: str | None = None
     events: tuple[Mapping[str, Any], ...] = ()
+    scope: str = ""
 
     def at(self, names: Iterable[str]) -> Any:
         """The first attribute of these names that is not blank; None if all are."""
@@ -371,6 +376,7 @@ def plain_span(table: Mapping[str, Any]) -> PlainSpan:
         failure=_failure(table, events),
         attributes=attributes if isinstance(attributes, dict) else {},
         events=tuple(one for one in events if isinstance(one, dict)) if isinstance(events, list) else (),
+        scope=as_text(table.get(SCOPE)),
     )
 
 

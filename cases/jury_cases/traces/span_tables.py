@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from jury_cases.errors import CaseFileError
+from jury_cases.traces.pieces import pieces_of
 from jury_cases.traces.span import PlainSpan, Span, SpanKind, SpanTool, optional_text
 from jury_cases.traces.values import read_instructions, read_messages_of, returned_text, said_in, text_of
 from jury_cases.transcripts.builder import TranscriptBuilder
@@ -27,6 +28,7 @@ class SpanRecord:
         inputs, outputs, images: what a convention read of its messages itself, before `given` and `answer`.
         events: what happened in the span, besides its output.
         handover: as in `Span`.
+        recorder: the library that recorded it and the conventions that it follows; those of two tools differ.
     """
 
     span_id: str
@@ -48,6 +50,7 @@ class SpanRecord:
     images: tuple[Image, ...] = ()
     events: tuple[Item, ...] = ()
     handover: tuple[str | None, str | None] | None = None
+    recorder: str = ""
 
 
 def spans_of(records: Iterable[SpanRecord]) -> list[Span]:
@@ -61,7 +64,37 @@ def spans_of(records: Iterable[SpanRecord]) -> list[Span]:
     for one in read:
         one.add_end(ends)
     agents = _agents(listed, by_id)
-    return [one.span(agents.get(id(one.record))) for one in read]
+    spans = [one.span(agents.get(id(one.record))) for one in read]
+    return _each_call_once(spans, [one.record.recorder for one in read])
+
+
+def _each_call_once(spans: list[Span], recorders: list[str]) -> list[Span]:
+    """The spans; of a model's call that two tools recorded beside each other the second has no content.
+
+    It is one call if both have equal messages, and one's time is within the other's: a tool wraps the other. Of one
+    tool they are two calls.
+    """
+    models = [index for index, span in enumerate(spans) if span.kind == "model" and span.inputs and span.outputs]
+    if len({recorders[index] for index in models}) < 2:  # noqa: PLR2004  (two tools)
+        return spans
+    found: dict[Any, list[int]] = {}
+    for index in sorted(models, key=lambda one: (spans[one].start, -_end(spans[one]))):
+        span = spans[index]
+        key = span.parent_id, _compared(span.inputs), _compared(span.outputs)
+        known = found.setdefault(key, [])
+        if any(recorders[one] != recorders[index] and _end(span) <= _end(spans[one]) for one in known):
+            spans[index] = replace(span, kind="other", inputs=(), outputs=(), given=None, answer=None, images=())
+        else:
+            known.append(index)
+    return spans
+
+
+def _compared(items: Iterable[Item]) -> tuple[tuple[str, ...], ...]:
+    return tuple((one.what, one.who, one.text) for one in pieces_of(items))
+
+
+def _end(span: Span) -> int:
+    return span.start if span.end is None else span.end
 
 
 _RECORDED = ("given", "answer", "more_given", "more_answer", "failure", "inputs", "outputs", "events", "end")
@@ -283,6 +316,7 @@ def record_of(span: PlainSpan, tables: Iterable[SpanTable]) -> SpanRecord | None
             "start": span.start,
             "end": span.end,
             "failure": span.failure and (as_text(failure) or span.failure),
+            "recorder": " ".join([span.scope, *(table.name for table in matching)]),
         }
         | found
     )

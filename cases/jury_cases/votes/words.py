@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from jury_cases.errors import CaseFileError
-from jury_cases.labels import NO_LABEL, directions, label_word, word_pairs
+from jury_cases.labels import NO_LABEL, directions, label_word, map_option, word_pairs
 from jury_cases.transcripts.json_values import json_kind
 from jury_events.nearest import did_you_mean
 from jury_events.text import visible_line
@@ -121,7 +121,9 @@ class VerdictWords:
             if self.declared is not None
             else ", or declare the words of the file with --order LOW,…,HIGH or --categories A,B"
         )
-        means = f"say what it means with --map {shown}=VERDICT ({NO_LABEL} for no {'vote' if of == 'verdict' else of})"
+        means = (
+            f"say what it means with {map_option('', [shown])} ({NO_LABEL} for no {'vote' if of == 'verdict' else of})"
+        )
         if self.declared is None:
             means = directions(word, "") or means
         raise UnknownWord(f"{of}: {shown!r} is none of {_listed(self.categories)}; {means}{ways}")

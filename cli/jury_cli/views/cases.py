@@ -60,6 +60,8 @@ def preview_lines(preview: "CasePreview") -> Iterator[str]:
     if preview.unread:
         named = [visible_line(name, 60) for name, _ in preview.unread.most_common(_NAMED)]
         yield f"not read:     columns {_listed(named, len(preview.unread))}"
+    for line in preview.passed_over:
+        yield f"passed over:  {line}"
     yield omissions.line() or "not shown:    nothing; every part of every transcript is shown to some juror"
     if (blind := omissions.blind_line()) is not None:
         yield f"pictures:     {blind}"

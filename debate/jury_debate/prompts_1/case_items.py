@@ -2,7 +2,7 @@
 
 An item has a heading and lines. Lines are either the prompt's own words (`str`) or judged text (`JudgedText`), which is
 marked when the case is rendered. What the record says twice is one item: a question that is the transcript's first
-request, a final response that is its last message.
+request, or the messages of a user with which it begins, a final response that is its last message.
 
 Jurors may not see what the agent thought, or see it once they have judged (`Panel.reasoning`).
 
@@ -11,6 +11,7 @@ A juror names an item. People and other tools name a message of the source, whic
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import takewhile
 from typing import Literal, NamedTuple
 
 from jury_debate import datamark
@@ -115,7 +116,7 @@ def item_places(scenario: Scenario) -> tuple[ItemPlace, ...]:
     first, last = _first_request(transcript), _last_message(transcript)
     prompt, response = question.prompt, execution.response
     places = [] if question.policy is None else [ItemPlace("policy", None)]
-    if prompt and (first is None or _text(transcript, first) != prompt):
+    if prompt and (first is None or prompt not in {_text(transcript, first), _asked(transcript, first)}):
         places.append(ItemPlace("question", None))
     if question.expected_behavior is not None:
         places.append(ItemPlace("expected_behavior", None))
@@ -171,6 +172,12 @@ def _text(transcript: Transcript, index: int) -> str:
     item = transcript.items[index]
     assert isinstance(item, Message)
     return item.text
+
+
+def _asked(transcript: Transcript, first: int) -> str:
+    """What a user said from the item `first` on, before anything else happened, as one text."""
+    said = takewhile(lambda item: item.origin == "user", transcript.items[first:])
+    return "\n".join(item.text for item in said if isinstance(item, Message) and item.text.strip())
 
 
 def _first_request(transcript: Transcript) -> int | None:

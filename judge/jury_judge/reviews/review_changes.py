@@ -56,9 +56,12 @@ class NewReview(NamedTuple):
 
 
 class NewLabel(NamedTuple):
-    """A label of a case: its verdict, and the metadata that say more (`jury_events.case.LABEL_METADATA`)."""
+    """A label of a case: its verdict (None: the case has no label any more), and the metadata that say more.
 
-    verdict: Verdict
+    See `jury_events.case.LABEL_METADATA`.
+    """
+
+    verdict: Verdict | None
     metadata: Mapping[str, MetadataValue]
 
 

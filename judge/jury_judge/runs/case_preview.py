@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from jury_cases.case_files import CaseFiles
 from jury_cases.errors import CaseFileError
-from jury_cases.labels import directions
+from jury_cases.labels import directions, map_option
 from jury_cases.omissions import OmissionReport, UnreadableRows, omissions_text
 from jury_events.case import Case
 from jury_events.conditions import fields_of
@@ -128,6 +128,11 @@ class CasePreview:
         return self._files.notes.changes
 
     @property
+    def passed_over(self) -> tuple[str, ...]:
+        """A line for each column that says otherwise than the one that a part is read from."""
+        return tuple(self._files.notes.columns_passed_over())
+
+    @property
     def unread(self) -> Counter[str]:
         """The columns that no part of a case is read from, and how many rows have each."""
         return self._files.notes.unread
@@ -148,9 +153,8 @@ class CasePreview:
         unknown = [visible_line(one.word, 60) for one in self.label_words if not one.understood]
         if not unknown:
             return None
-        pairs = ",".join(f"{word}=VERDICT" for word in unknown[:_NAMED])
         ways = (directions(word, "label:") for word in unknown if self._loaded.panel.scale is None)
-        return next(filter(None, ways), f"say what they mean: --map 'label:{pairs}'")
+        return next(filter(None, ways), f"say what they mean: {map_option('label:', unknown[:_NAMED])}")
 
     @property
     def label_words(self) -> tuple[LabelWord, ...]:
@@ -175,6 +179,7 @@ class CasePreview:
             "label_words": [one.data(scaled=scaled) for one in self.label_words],
             "fields": dict(self.fields),
             "columns_not_read": dict(self.unread),
+            "columns_passed_over": list(self.passed_over),
             "roles_not_seen": list(self.unmatched_roles),
             "not_shown": self.omissions.data(),
             "unreadable": {"count": self.unreadable.count, "errors": self.unreadable.errors},

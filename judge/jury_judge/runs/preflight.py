@@ -53,6 +53,8 @@ class ChangedCases:
     _texts: dict[str, None] = field(default_factory=dict)
     labels: dict[str, Case] = field(default_factory=dict)
     """By debate, the cases whose label is not the recorded one."""
+    unlabelled: dict[str, Case] = field(default_factory=dict)
+    """By debate, the cases without a label of which one is recorded."""
     _said: tuple[int, int] = (0, 0)
 
     @property
@@ -65,8 +67,11 @@ class ChangedCases:
         self._texts[case.case_id] = None
 
     def compare_label(self, case: Case, debate: str, row: CaseRow) -> None:
-        """Compare the label of a case with the one that a debate recorded; a case without a label changes nothing."""
-        if case.label is not None and (case.label.value, of_label(case.metadata)) != (row.label, row.of_label):
+        """Compare the label of a case with the one that a debate recorded."""
+        if case.label is None:
+            if row.label is not None:
+                self.unlabelled[debate] = case
+        elif (case.label.value, of_label(case.metadata)) != (row.label, row.of_label):
             self.labels[debate] = case
 
     def lines(self) -> Iterator[str]:

@@ -137,25 +137,26 @@ def _judge_again(planned: RunPlan, store: EventStore, say: Say) -> None:
 
 def _label_again(planned: RunPlan, store: EventStore | None, checked: PreflightReport, say: Say) -> None:
     """Record the labels of the cases that are not the recorded ones, for every debate of each case, where asked to."""
-    if store is None or not planned.settings.relabel or not checked.changed.labels:
+    changed = checked.changed
+    if store is None or not planned.settings.relabel or not (changed.labels or changed.unlabelled):
         return
     from jury_judge.reviews.review_changes import NewLabel
     from jury_judge.reviews.review_recorder import ReviewRecorder
 
-    run, labels = planned.run, checked.changed.labels
+    run, labels = planned.run, changed.labels | changed.unlabelled
     stages = 1 if run.ladder is None else len(run.ladder.stages)
     found: dict[str, NewLabel] = {}
     for debate, case in labels.items():
-        assert case.label is not None, "it differs from the recorded one"
         every = [stage_id(first_stage_of(first_of(debate)), number) for number in range(1, stages + 1)]
         new = NewLabel(case.label, of_label(case.metadata))
         found.update(dict.fromkeys((*every, *map(run.counts, every)), new))
     there = store.heads([debate_stream(one) for one in found])
     found = {one: label for one, label in found.items() if debate_stream(one) in there}
     asyncio.run(ReviewRecorder(planned.store_url, say=say).label_all(found, by=requester()))
-    cases = {case.case_id for case in labels.values()}
-    say(f"labels of {pluralize(len(cases), 'case')} are recorded; they count from now on")
-    labels.clear()
+    for of, what in ((changed.labels, "recorded; they count from now on"), (changed.unlabelled, "removed from now on")):
+        if cases := {case.case_id for case in of.values()}:
+            say(f"labels of {pluralize(len(cases), 'case')} are {what}")
+        of.clear()
 
 
 _MOST_READ = 50

@@ -234,7 +234,7 @@ class RunSettings(JudgingSettings, ReportSettings, BatchSettings):
     repeat: Annotated[int, Field(ge=1, le=MOST_REPEATS), _run(help="Debates a case.")] = 1
     relabel: Annotated[
         bool,
-        _run(help="Record labels of the rows that are not those of their recorded cases; they count from now on."),
+        _run(help="Record labels of the rows that are not those of their recorded cases, also that a row has none."),
     ] = False
     adopt: Annotated[
         tuple[Path, ...],

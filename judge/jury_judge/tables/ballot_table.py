@@ -241,7 +241,8 @@ def _batch(debates: Sequence[DebateBallots], columns: Sequence[str]) -> pa.Recor
     except (pa.ArrowException, ValueError, IndexError) as error:
         raise StoreDamaged(
             f"the ballots of a debate from {debates[0].debate_id} to {debates[-1].debate_id} cannot be read: the "
-            "database was altered. Run jury verify --all; jury db rebuild rebuilds them"
+            "database was altered",
+            "jury db rebuild rebuilds them",
         ) from error
 
 

@@ -54,6 +54,8 @@ _FOUNDRY_SCOPE = "https://ai.azure.com/.default"
 _OUTCOMES = {
     "refusal": CallOutcome.BLOCKED,
     "max_tokens": CallOutcome.TRUNCATED,
+    # Another (paid) call could continue the turn; it counts as truncated, as Google's CONTINUATION does.
+    "pause_turn": CallOutcome.TRUNCATED,
     "model_context_window_exceeded": CallOutcome.CONTEXT_TOO_LONG,
 }
 _TIERS = {"standard": "standard_only", "priority": "auto"}

@@ -45,12 +45,15 @@ def date_at(value: Mapping[str, Any], key: str) -> date | None:
 
 
 _MOST_TOKENS = 10**9
+_DIGITS = 10
 """A larger count is implausible, and could overflow sums of tokens or costs."""
 
 
 def count_at(value: Mapping[str, Any], key: str) -> int | None:
-    """A token count, which some servers write as 12.0; None if missing or implausible."""
+    """A token count, which some servers write as 12.0 or "12"; None if missing or implausible."""
     found = value.get(key)
+    if isinstance(found, str) and len(found) <= _DIGITS and found.isascii() and found.isdecimal():
+        found = int(found)
     if isinstance(found, float) and found.is_integer():
         found = int(found)
     sensible = isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= _MOST_TOKENS

@@ -176,9 +176,10 @@ class OpenAIChat(OpenAISdk):
         message: dict[str, Any] = {"role": "assistant", "content": None}
         calls: list[dict[str, Any]] = []
         finish = None
+        first = _first_index(events)
         for event in events:
             document |= {key: value for key, value in event.items() if value not in (None, "")}
-            choice = _first(event)
+            choice = _streamed(event, first)
             finish = text_at(choice, "finish_reason") or finish
             delta = _delta(choice)
             message |= object_at(choice, "message")  # a whole one takes the place of its pieces
@@ -222,6 +223,18 @@ def _first(document: dict[str, Any]) -> dict[str, Any]:
     """The choice that was asked for, whatever its place in the list."""
     choices = objects(document.get("choices"))
     return next((choice for choice in choices if choice.get("index") == 0), choices[0]) if choices else {}
+
+
+def _streamed(event: dict[str, Any], first: int) -> dict[str, Any]:
+    """What a chunk has of the choice `first`; a choice without an index, or with one that is no number, is that one."""
+    choices = objects(event.get("choices"))
+    return next((one for one in choices if one.get("index") == first or type(one.get("index")) is not int), {})
+
+
+def _first_index(events: Iterable[dict[str, Any]]) -> int:
+    """The index of the choice that a stream is read of: the lowest, whichever began first."""
+    indices = (choice.get("index") for event in events for choice in objects(event.get("choices")))
+    return min((one for one in indices if type(one) is int), default=0)
 
 
 def _delta(choice: dict[str, Any]) -> dict[str, Any]:
