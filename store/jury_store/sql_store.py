@@ -415,6 +415,7 @@ class SqlEventStore(EventStore):
     def _reading(self) -> Iterator[Connection]:
         if self._closed:
             raise StoreClosed(f"{self.name} was closed; open it again")
+        pool = self._reader.pool
         try:
             with self._reader.connect() as connection, connection.begin():
                 yield connection
@@ -422,6 +423,9 @@ class SqlEventStore(EventStore):
             if isinstance(error, DataError):
                 raise
             raise self._failure(error) from error
+        finally:
+            if self._closed:  # meanwhile, by another thread: the pool has the connection back, and nobody closes it
+                pool.dispose()
 
     def _read_for_audit(
         self, read: Callable[Concatenate[Connection, _P], _T], *args: _P.args, **kwargs: _P.kwargs

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event as sa_event
 
 from jury_migrations import check, current, upgrade, upgrading
 from jury_store import (
@@ -327,6 +328,16 @@ store = open_store(sys.argv[1], write=True)
 store.next_epoch()
 store.close()
 """
+
+
+def test_a_store_that_is_closed_while_it_is_read_leaves_no_connection_open(sqlite_url: str) -> None:
+    store = open_store(sqlite_url, write=False)
+    pool = store._reader.pool  # type: ignore[attr-defined]
+    sa_event.listen(store._reader, "after_cursor_execute", lambda *_: store.close())  # type: ignore[attr-defined]
+
+    store.runs()
+
+    assert 0 == pool.checkedin()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="open files are listed by the kernel in /proc/self/fd")
