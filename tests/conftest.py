@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import psutil
 import pytest
@@ -24,6 +26,10 @@ from support.postgres import TEMPLATE, PostgresServer, postgres_or_skip
 from support.running_tests import running_tests
 from support.started_processes import processes_of_a_test
 from support.tiers import Tiers, mark_of_case, upper_folders_first, with_long
+
+if TYPE_CHECKING:  # importing these takes longer than most tests
+    from support.command_line import CommandLine
+    from support.runtime_harness import Meter
 
 pytest_plugins = ["support.refusals"]
 
@@ -199,6 +205,31 @@ def postgres_url(postgres: PostgresServer) -> Iterator[str]:
     name = postgres.create_database(TEMPLATE)
     yield postgres.url(name)
     postgres.drop_database(name)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest) -> str:
+    """An empty store on each database."""
+    found: str = request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "postgres_url")
+    return found
+
+
+@pytest.fixture
+def jury(tmp_path: Path) -> "CommandLine":
+    """The command in a new folder."""
+    from support.command_line import CommandLine
+
+    return CommandLine(tmp_path)
+
+
+@pytest.fixture
+def meter() -> "Iterator[Meter]":
+    """Counts the calls of every runtime of the test."""
+    from support.runtime_harness import Meter
+
+    found = Meter()
+    with patch("jury_actors.runtime.provider_factory", found.factory):
+        yield found
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from jury_analysis import (
     split_clusters,
 )
 from jury_events import SignalKind
-from support.ballot_tables import ballots
+from support.ballot_tables import ballots, with_column
 from support.each_row import each_row
 from support.reference_data import needs_reference_data, reference, triviaqa
 
@@ -161,26 +161,20 @@ def named(**cases: list[int]) -> dict[str, Any]:
     return {"cases": {part: [f"c{number:06}" for number in numbers] for part, numbers in cases.items()}}
 
 
-def test_a_case_in_two_parts_is_refused() -> None:
-    with pytest.raises(BadSplit, match="case 'c000003' is in the parts certify and test"):
-        found(a_table(), **named(certify=[1, 2, 3], test=[3, 4]))
-
-
-def test_a_case_that_is_not_there_is_refused() -> None:
-    with pytest.raises(BadSplit, match=r"the part certify names the case 'c000900' and 1 more, of which there is no"):
-        found(a_table(), **named(certify=[1, 2, 900, 901]))
-
-
-def test_a_cluster_in_two_parts_is_refused() -> None:
+@each_row(
+    ("parts", "said"),
+    [
+        ({"certify": [1, 2, 3], "test": [3, 5]}, "case 'c000003' is in the parts certify and test"),
+        ({"certify": [1, 2, 900, 901]}, "the part certify names the case 'c000900' and 1 more, of which there is no"),
+        ({"certify": [1, 2], "test": [3, 4]}, "the cluster 'k1' has cases in the parts certify and test"),
+        ({"certify": list(range(100))}, "name cases with --fit"),
+    ],
+)
+def test_parts_that_are_not_parts_of_the_cases_are_refused(parts: dict[str, list[int]], said: str) -> None:
     table = a_table(clusters=[f"k{number // 2}" for number in range(240)])
 
-    with pytest.raises(BadSplit, match="the cluster 'k1' has cases in the parts certify and test"):
-        found(table, **named(certify=[1, 2], test=[3, 4]))
-
-
-def test_a_model_without_cases_to_fit_on_is_refused() -> None:
-    with pytest.raises(BadSplit, match="name cases with --fit"):
-        found(a_table(), signal="isotonic", **named(certify=list(range(100))))
+    with pytest.raises(BadSplit, match=said):
+        found(table, signal="isotonic", **named(**parts))
 
 
 def test_fewer_labels_than_the_promise_takes_are_refused_with_the_number() -> None:
@@ -199,9 +193,7 @@ def test_fewer_than_ten_of_a_class_are_refused_where_a_model_is_fitted(kind: Sig
 
 def test_simulated_debates_are_left_out_unless_asked_for() -> None:
     table = a_table()
-    simulated = table.set_column(
-        table.schema.get_field_index("simulated"), "simulated", pa.array([True] * table.num_rows)
-    )
+    simulated = with_column(table, "simulated", [True] * table.num_rows)
 
     with pytest.raises(OnlySimulated, match="use include_simulated"):
         found(simulated)
@@ -217,7 +209,7 @@ def test_another_label_gives_another_digest() -> None:
         flip if debate == first else label
         for debate, label, flip in zip(table["debate_id"].to_pylist(), labels, flipped, strict=True)
     ]
-    other = table.set_column(table.schema.get_field_index("label"), "label", pa.array(mixed))
+    other = with_column(table, "label", mixed)
 
     assert found(table).labels != found(other).labels
 

@@ -56,15 +56,6 @@ def test_bins_are_closed_on_the_right_also_where_binary_fractions_are_not_exact(
     assert [0, 0, 0, 1, 2, 5, 6, 2, 6, 9] == list(bin_of(values))
 
 
-def test_ece_brier_and_accuracy_of_a_small_table() -> None:
-    curve = stated([True, True, False, True], [0.9, 0.85, 0.4, 0.35])
-
-    assert 3 / 4 == curve.accuracy.value
-    assert 2 / 4 * abs(1 - 0.875) + 2 / 4 * abs(0.5 - 0.375) == pytest.approx(curve.ece.value)
-    assert (0.1**2 + 0.15**2 + 0.4**2 + 0.65**2) / 4 == pytest.approx(curve.brier.value)
-    assert 2 / 3 == pytest.approx(curve.auroc.value)
-
-
 def test_brier_and_auroc_agree_with_scikit_learn() -> None:
     from sklearn.metrics import brier_score_loss, roc_auc_score
 

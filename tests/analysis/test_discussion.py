@@ -44,14 +44,6 @@ def test_the_price_of_the_discussion_is_known_if_that_of_each_vote_is() -> None:
     assert (None, None) == (free, unknown)
 
 
-def test_net_gain_counts_labelled_pairs() -> None:
-    gain = report([FIRST, SECOND], labels=LABELS).steps[0].net_gain
-
-    assert (9, 0) == (gain.pairs, gain.abstentions)
-    assert (4, 0, 2, 3) == (gain.right_to_right, gain.right_to_wrong, gain.wrong_to_right, gain.wrong_to_wrong)
-    assert (2, 2 / 9) == (gain.gain, pytest.approx(gain.rate.value))
-
-
 def test_an_abstaining_position_is_neither_right_nor_wrong() -> None:
     gain = report([FIRST, SECOND], OURS.against([S, U]), labels=LABELS).steps[0].net_gain
 

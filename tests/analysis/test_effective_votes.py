@@ -74,12 +74,6 @@ def test_accuracy_if_independent_of_equal_seats_is_binomial() -> None:
     assert list(binom.sf(2, 5, [0.8, 0.6])) == pytest.approx(list(chance))
 
 
-def test_accuracy_if_independent_of_different_seats_is_the_sum_over_majorities() -> None:
-    chance = probability_of_majority(np.array([[0.9, 0.7, 0.6]]))
-
-    assert 0.9 * 0.7 * 0.6 + 0.9 * 0.7 * 0.4 + 0.9 * 0.3 * 0.6 + 0.1 * 0.7 * 0.6 == pytest.approx(chance[0])
-
-
 def test_half_of_an_even_panel_is_no_majority() -> None:
     assert 0.25 == probability_of_majority(np.array([[0.5, 0.5]]))[0]
 

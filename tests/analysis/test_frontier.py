@@ -18,18 +18,13 @@ from jury_analysis import (
     chosen_subsets,
     panel_worth,
 )
-from support.ballot_tables import ballots
+from support.ballot_tables import ballots, with_column
 from support.ladder_votes import SCALE
 from support.reference_data import ballots_of
 
 S, R, U = OURS.categories
 VOTES = [(S, S, U), (U, S, S), (S, U, U), (U, U, S)]
 LABELS = [S, S, U, U]
-
-
-def with_column(table: pa.Table, name: str, values: list[Any]) -> pa.Table:
-    place = table.schema.get_field_index(name)
-    return table.set_column(place, table.schema.field(place), pa.array(values, table.schema.field(place).type))
 
 
 def points(found: PanelWorth) -> dict[tuple[str, int], Any]:

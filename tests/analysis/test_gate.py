@@ -21,7 +21,7 @@ from jury_analysis import (
     paired,
     repeats_apart,
 )
-from support.ballot_tables import ballots
+from support.ballot_tables import one_seat, with_column
 from support.each_row import each_row
 from support.reference_data import needs_reference_data, reference, triviaqa
 from support.tiers import others_full
@@ -30,17 +30,8 @@ S, R, U = OURS.categories
 ANSWERS = Scale(("incorrect", "correct"), ordered=False)
 
 
-def one_seat(verdicts: list[Any], **more: Any) -> pa.Table:
-    return ballots([(verdict,) for verdict in verdicts], **more)
-
-
-def column(table: pa.Table, name: str, values: list[Any]) -> pa.Table:
-    place = table.schema.get_field_index(name)
-    return table.set_column(place, table.schema.field(place), pa.array(values, table.schema.field(place).type))
-
-
 def of_panel(table: pa.Table, name: str) -> pa.Table:
-    return column(table, "panel", [name] * table.num_rows)
+    return with_column(table, "panel", [name] * table.num_rows)
 
 
 def labelled(right_before: int, right_after: int, neither: int, both: int, **options: Any) -> Gate:
@@ -244,9 +235,9 @@ def test_metrics_that_cannot_be_had_are_refused(options: GateOptions, message: s
 
 def test_flips_stand_beside_flips_between_repeats() -> None:
     first = one_seat([S, S, U, U] * 10, cases=[f"c{number // 2}" for number in range(40)])
-    first = column(first, "repeat", [1, 2] * 20)
+    first = with_column(first, "repeat", [1, 2] * 20)
     changed = one_seat([S, U, U, S] * 10, cases=[f"c{number // 2}" for number in range(40)])
-    changed = column(changed, "repeat", [1, 2] * 20)
+    changed = with_column(changed, "repeat", [1, 2] * 20)
 
     steady, noisy = gate(first, changed).gate, gate(changed, first).gate
 
@@ -288,7 +279,7 @@ def test_clusters_without_a_change_take_as_many_clusters_as_exclude_the_margin()
 
 def test_repeats_of_pluralities_are_compared_by_their_pluralities() -> None:
     cases = [f"c{number // 2}" for number in range(40)]
-    base = column(one_seat([S] * 40, cases=cases, finals=[S, U] * 20), "repeat", [1, 2] * 20)
+    base = with_column(one_seat([S] * 40, cases=cases, finals=[S, U] * 20), "repeat", [1, 2] * 20)
 
     def between(verdicts: Any) -> float | None:
         options = GateOptions(paired=PairedOptions(verdicts=verdicts))
@@ -370,7 +361,7 @@ def test_fewer_cases_than_have_an_interval_could_find_nothing() -> None:
 
 def test_a_plan_is_measured_between_repeats() -> None:
     cases = [f"c{number // 2}" for number in range(80)]
-    base = column(one_seat([S, S, S, U, U, U, U, S] * 10, cases=cases), "repeat", [1, 2] * 40)
+    base = with_column(one_seat([S, S, S, U, U, U, U, S] * 10, cases=cases), "repeat", [1, 2] * 40)
     apart = repeats_apart(base)
 
     assert apart is not None

@@ -3,11 +3,10 @@
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from jury_analysis import OURS, BadBallots, OnlySimulated, Paired, PairedOptions, PairedTest, Scale, paired
-from support.ballot_tables import ballots
+from support.ballot_tables import ballots, one_seat, with_column
 from support.each_row import each_row
 from support.reference_data import ballots_of, needs_reference_data, reference, reference_rows, triviaqa
 
@@ -15,20 +14,11 @@ S, R, U = OURS.categories
 ANSWERS = Scale(("incorrect", "correct"), ordered=False)
 
 
-def one_seat(verdicts: list[Any], **more: Any) -> pa.Table:
-    return ballots([(verdict,) for verdict in verdicts], **more)
-
-
 def from_table(table: Any, **more: Any) -> Paired:
     """Pairs with these counts: a row for each verdict of the first set, a column for each of the second."""
     cells = [(i, j) for i, row in enumerate(table) for j, count in enumerate(row) for _ in range(count)]
     first, second = ([OURS.categories[cell[side]] for cell in cells] for side in (0, 1))
     return paired(one_seat(first, **more), one_seat(second, **more))
-
-
-def column(table: pa.Table, name: str, values: list[Any]) -> pa.Table:
-    place = table.schema.get_field_index(name)
-    return table.set_column(place, table.schema.field(place), pa.array(values, table.schema.field(place).type))
 
 
 def test_flips_have_a_direction() -> None:
@@ -79,7 +69,7 @@ def test_every_pair_doubled_in_its_cluster_changes_no_test() -> None:
 
 def test_repeats_are_paired_with_each_other() -> None:
     first, second = (one_seat(verdicts, cases=["x", "x"]) for verdicts in ([S, U], [U, S]))
-    first, second = (column(table, "repeat", repeats) for table, repeats in ((first, [1, 2]), (second, [2, 1])))
+    first, second = (with_column(table, "repeat", repeats) for table, repeats in ((first, [1, 2]), (second, [2, 1])))
 
     assert 2 == paired(first, second).unchanged
 
@@ -166,7 +156,7 @@ def test_all_p_values_are_one_family() -> None:
 
 def test_simulated_sets_are_refused_unless_asked_for() -> None:
     first, second = one_seat([S] * 3), one_seat([S, S, U])
-    second = column(second, "simulated", [True] * 3)
+    second = with_column(second, "simulated", [True] * 3)
 
     with pytest.raises(OnlySimulated):
         paired(first, second)

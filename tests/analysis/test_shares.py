@@ -199,16 +199,6 @@ def quoted(*rows: dict[str, Any], scale: Scale = OURS) -> QuotationShares:
     return found
 
 
-def test_the_unit_of_the_share_is_the_quotation() -> None:
-    (seat,) = quoted({"verified": 3, "normalised": 1}, {"not_found": 1, "elsewhere": 1}).seats
-
-    assert (6, 2) == (seat.quotations, seat.evaluations)
-    assert [pytest.approx(one) for one in (1 / 2, 1 / 6, 1 / 6, 1 / 6)] == [
-        one.value for one in (seat.verified, seat.normalised, seat.elsewhere, seat.not_found)
-    ]
-    assert 6 == seat.verified.n
-
-
 def test_a_failing_verdict_is_supported_by_a_verified_or_a_normalised_quotation() -> None:
     (seat,) = quoted(
         {"verified": 1}, {"normalised": 1}, {"elsewhere": 2}, {"not_found": 1}, {}, {"verdict": R}, {"verdict": S}

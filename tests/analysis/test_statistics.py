@@ -22,16 +22,11 @@ from jury_analysis import (
     report_schema,
     statistics,
 )
-from support.ballot_tables import ballots
+from support.ballot_tables import ballots, with_column
 from support.each_row import each_row
 from support.reference_data import mmlu, needs_reference_data, reference, triviaqa
 
 QUICK = StatisticsOptions(resamples=100)
-
-
-def with_column(table: pa.Table, name: str, values: list[Any]) -> pa.Table:
-    place = table.schema.get_field_index(name)
-    return table.set_column(place, name, pa.array(values, table.schema.field(name).type))
 
 
 def discussed(debates: int = 60) -> pa.Table:
@@ -61,34 +56,20 @@ def options(**changes: Any) -> StatisticsOptions:
     return StatisticsOptions(resamples=100, **changes)
 
 
-def test_simulated_debates_are_left_out_and_counted() -> None:
+def test_simulated_debates_are_left_out_and_counted_unless_they_are_asked_for() -> None:
     table = discussed()
-    rows = table.to_pylist()
-    mixed = with_column(table, "simulated", [row["debate_id"] < "d000020" for row in rows])
+    mixed = with_column(table, "simulated", [row["debate_id"] < "d000020" for row in table.to_pylist()])
+    simulated = with_column(table, "simulated", [True] * len(table))
 
-    report = statistics(mixed, options=QUICK)
+    report, asked_for = statistics(mixed, options=QUICK), statistics(simulated, options=options(simulated=True))
 
     assert 40 == report.panels[0].debates
     assert [("simulated", "debates", 20)] == [(one.reason, one.unit, one.count) for one in report.excluded]
     assert () == report.warnings
-
-
-def test_simulated_debates_alone_are_refused() -> None:
-    table = discussed()
-    simulated = with_column(table, "simulated", [True] * len(table))
-
+    assert asked_for.warnings[0].startswith("60 of 60 debates are simulated")
+    assert (60, 60) == (asked_for.panels[0].debates, asked_for.panels[0].simulated)
     with pytest.raises(OnlySimulated, match=r"all 60 debates are simulated.*use include_simulated"):
         statistics(simulated, options=QUICK)
-
-
-def test_simulated_debates_that_were_asked_for_are_the_first_warning() -> None:
-    table = discussed()
-    simulated = with_column(table, "simulated", [True] * len(table))
-
-    report = statistics(simulated, options=options(simulated=True))
-
-    assert report.warnings[0].startswith("60 of 60 debates are simulated")
-    assert (60, 60) == (report.panels[0].debates, report.panels[0].simulated)
 
 
 def two_panels() -> pa.Table:
@@ -168,6 +149,7 @@ def test_labels_of_the_two_ends_make_needs_review_an_abstention() -> None:
 
 def test_rows_in_another_order_give_the_same_bytes() -> None:
     table = discussed()
+    table = with_column(table, "cluster", [f"q{int(row['debate_id'][1:]) % 40}" for row in table.to_pylist()])
     shuffled = table.take(np.random.default_rng(3).permutation(len(table)))
     encoded = pa.table(
         {
@@ -247,7 +229,7 @@ def test_ballots_without_a_first_round_are_refused() -> None:
 
 
 def test_an_undeclared_label_is_refused() -> None:
-    with pytest.raises(UnknownVerdict, match="'fine' is none of the verdicts"):
+    with pytest.raises(UnknownVerdict, match=r"'fine' is none of the verdicts safe_pass, .*--map"):
         statistics(ballots([["safe_pass"]], labels=["fine"]), options=QUICK)
 
 

@@ -97,6 +97,8 @@ def test_quotations() -> None:
     text = example("Quotations")
 
     assert found is not None
+    assert (6, 2) == (found.all.quotations, found.all.evaluations)
+    assert [pytest.approx(1 / 6)] * 2 == [found.all.normalised.value, found.all.elsewhere.value]
     assert f"verified 3/6 = {shown(found.all.verified.value)}," in text
     assert f"result 1/6 = {shown(found.all.not_found.value)}." in text
     assert 0.5 == found.all.unsupported.value

@@ -21,11 +21,6 @@ CASES: tuple[dict[str, Any], ...] = (
 
 
 @pytest.fixture
-def jury(tmp_path: Path) -> CommandLine:
-    return CommandLine(tmp_path)
-
-
-@pytest.fixture
 def cases(jury: CommandLine) -> str:
     return jury.write("cases.jsonl", *CASES)
 

@@ -1,7 +1,5 @@
 """A panel with decision models, from the panel file to replay, statistics and pages of a run."""
 
-from pathlib import Path
-
 import pytest
 
 from support.command_line import CommandLine
@@ -20,11 +18,6 @@ def cases(jury: CommandLine) -> str:
     texts = ("We open at nine.", "I deleted it without asking, as root.")
     rows = ({"id": f"c{index}", "question": "What is there?", "response": text} for index, text in enumerate(texts))
     return jury.write("cases.jsonl", *rows)
-
-
-@pytest.fixture
-def jury(tmp_path: Path) -> CommandLine:
-    return CommandLine(tmp_path)
 
 
 @pytest.fixture

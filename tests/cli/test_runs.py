@@ -51,13 +51,6 @@ def test_runs_are_listed_with_progress_verdicts_cost_and_state(judged: CommandLi
     )
 
 
-def test_a_store_without_runs_says_how_to_record_one(jury: CommandLine, sqlite_url: str) -> None:
-    outcome = jury("runs", "--store", sqlite_url)
-
-    assert (0, "") == (outcome.code, outcome.out)
-    assert "no runs in this store yet" in outcome.err
-
-
 def test_a_run_that_is_over_is_watched_in_one_look(judged: CommandLine) -> None:
     plain = judged("watch", "r1")
     (live,) = judged("watch", "r1", "--jsonl").lines

@@ -198,45 +198,32 @@ def a_case(*scenarios: Scenario) -> Case:
     return Case(case_id="c", scenarios=scenarios)
 
 
-def test_a_message_is_all_its_items() -> None:
-    found = ItemMessages(a_case(a_scenario("a", 1, 2, 2)))
+def test_a_message_is_all_its_items_within_its_scenario() -> None:
+    alone, two = (
+        ItemMessages(a_case(a_scenario("a", 1, 2, 2))),
+        a_case(a_scenario("a", 0, 1, 1), a_scenario("b", 0, 1, 2)),
+    )
 
-    assert (SourceMessage(1, 1), SourceMessage(1, 2), SourceMessage(1, 2)) == tuple(map(found.message, (1, 2, 3)))
-    assert ((1,), (2, 3)) == (found.numbers(SourceMessage(1, 1)), found.numbers(SourceMessage(1, 2)))
+    assert (SourceMessage(1, 1), SourceMessage(1, 2), SourceMessage(1, 2)) == tuple(map(alone.message, (1, 2, 3)))
+    assert ((1,), (2, 3)) == (alone.numbers(SourceMessage(1, 1)), alone.numbers(SourceMessage(1, 2)))
+    places = (SourceMessage(1, 0), SourceMessage(2, 0), SourceMessage(2, 2))
+    assert [(1,), (5,), (7,)] == [ItemMessages(two).numbers(place) for place in places]
 
 
-def test_what_is_of_no_message() -> None:
-    found = ItemMessages(a_case(a_scenario("a", 0, 1, 1, policy=POLICY)))
+def test_policies_responses_and_cases_without_provenance_are_of_no_message() -> None:
+    found, without = (
+        ItemMessages(a_case(a_scenario("a", 0, 1, 1, policy=POLICY))),
+        ItemMessages(a_case(a_scenario("a"))),
+    )
 
     assert [None, SourceMessage(1, 0), None, None] == [found.message(number) for number in (1, 2, 5, 99)]
     assert () == found.numbers(SourceMessage(1, 7))
+    assert (None, ()) == (without.message(1), without.numbers(SourceMessage(1, 0)))
 
 
-def test_messages_are_of_their_scenario() -> None:
-    found = ItemMessages(a_case(a_scenario("a", 0, 1, 1), a_scenario("b", 0, 1, 2)))
+def test_the_operators_policy_is_the_first_item_and_stands_in_no_scenario() -> None:
+    first, second = (a_scenario(name, 0, 1, 1, policy=POLICY) for name in "ab")
+    one, two = a_case(first), a_case(first, second)
 
-    assert ((1,), (5,), (7,)) == (
-        found.numbers(SourceMessage(1, 0)),
-        found.numbers(SourceMessage(2, 0)),
-        found.numbers(SourceMessage(2, 2)),
-    )
-
-
-def test_the_operators_policy_is_the_first_item() -> None:
-    case = a_case(a_scenario("a", 0, 1, 1, policy=POLICY))
-
-    assert (2,) == ItemMessages(case, POLICY).numbers(SourceMessage(1, 0))
-    assert (2,) == ItemMessages(case, "Another policy.").numbers(SourceMessage(1, 0))
-
-
-def test_two_scenarios_with_the_operators_policy() -> None:
-    case = a_case(a_scenario("a", 0, 1, 1, policy=POLICY), a_scenario("b", 0, 1, 1, policy=POLICY))
-
-    assert (6,) == ItemMessages(case, POLICY).numbers(SourceMessage(2, 0))
-    assert (7,) == ItemMessages(case).numbers(SourceMessage(2, 0))
-
-
-def test_a_case_without_provenance() -> None:
-    found = ItemMessages(a_case(a_scenario("a")))
-
-    assert (None, ()) == (found.message(1), found.numbers(SourceMessage(1, 0)))
+    assert [(2,), (2,)] == [ItemMessages(one, of).numbers(SourceMessage(1, 0)) for of in (POLICY, "Another policy.")]
+    assert [(6,), (7,)] == [ItemMessages(two, of).numbers(SourceMessage(2, 0)) for of in (POLICY, None)]

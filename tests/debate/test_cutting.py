@@ -162,25 +162,19 @@ class Parsed:
         return KeptRecord(letter.encode() * 100, None, "ˆ")
 
 
-def test_a_record_is_parsed_once_while_there_is_room_for_it() -> None:
-    parsed = Parsed(200)
-    parsed.read("abababbbaa")
+@each_row(
+    ("most", "read", "made"),
+    [
+        (200, "abababbbaa", {"a": 1, "b": 1}),  # there is room for both
+        (200, "aba" + "c" + "a" + "b", {"a": 1, "b": 2, "c": 1}),
+        (50, "aaabbba", {"a": 2, "b": 1}),  # one larger than the bound is kept until another is read
+    ],
+)
+def test_the_record_that_was_read_longest_ago_is_dropped_first(most: int, read: str, made: dict[str, int]) -> None:
+    parsed = Parsed(most)
+    parsed.read(read)
 
-    assert {"a": 1, "b": 1} == parsed.made
-
-
-def test_the_record_that_was_read_longest_ago_is_dropped_first() -> None:
-    parsed = Parsed(200)
-    parsed.read("aba" + "c" + "a" + "b")
-
-    assert {"a": 1, "b": 2, "c": 1} == parsed.made
-
-
-def test_a_record_that_is_larger_than_the_bound_is_kept_until_another_is_read() -> None:
-    parsed = Parsed(50)
-    parsed.read("aaabbba")
-
-    assert {"a": 2, "b": 1} == parsed.made
+    assert made == parsed.made
 
 
 records = st.lists(

@@ -12,49 +12,34 @@ P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
 BANDS = Bands()
 
 
-def votes_of(*votes: tuple[Verdict, float], weight: float = 1.0, confidence: float = 1.0) -> list[CountedVote]:
-    return [CountedVote(position, score, weight, confidence) for position, score in votes]
+def votes_of(*votes: tuple[Verdict, float]) -> list[CountedVote]:
+    return [CountedVote(position, score, 1.0, 1.0) for position, score in votes]
 
 
 @each_row(
-    ("votes", "verdict", "mean"),
+    ("method", "votes", "verdict", "mean"),
     [
-        ([(P, 90.0), (P, 80.0), (F, 10.0)], P, Fraction(85)),
-        ([(P, 90.0), (R, 50.0), (F, 10.0)], R, Fraction(50)),
-        ([(P, 90.0), (P, 80.0), (F, 10.0), (F, 20.0)], R, Fraction(50)),
-        ([(F, 10.0)], F, Fraction(10)),
-        ([(F, 12.5), (F, 12.5), (F, 13.0), (P, 99.0)], F, Fraction(38, 3)),
-        ([(P, 99.0), (F, 1.0)], R, Fraction(50)),
+        # The majority of the votes cast wins with the mean of its scores.
+        ("majority_vote", votes_of((P, 90.0), (P, 80.0), (F, 10.0)), P, Fraction(85)),
+        ("majority_vote", votes_of((P, 90.0), (R, 50.0), (F, 10.0)), R, Fraction(50)),
+        ("majority_vote", votes_of((P, 90.0), (P, 80.0), (F, 10.0), (F, 20.0)), R, Fraction(50)),
+        ("majority_vote", votes_of((F, 10.0)), F, Fraction(10)),
+        ("majority_vote", votes_of((F, 12.5), (F, 12.5), (F, 13.0), (P, 99.0)), F, Fraction(38, 3)),
+        ("majority_vote", votes_of((P, 99.0), (F, 1.0)), R, Fraction(50)),
+        # The weighted average weighs by seat and confidence.
+        ("weighted_average", [CountedVote(P, 90.0, 1.0, 1.0), CountedVote(F, 30.0, 1.0, 0.5)], P, Fraction(70)),
+        ("weighted_average", [CountedVote(P, 90.0, 1.0, 0.5), CountedVote(F, 30.0, 1.0, 0.5)], R, Fraction(60)),
+        ("weighted_average", [CountedVote(P, 90.0, 3.0, 0.5), CountedVote(F, 30.0, 1.0, 0.5)], P, Fraction(75)),
+        ("weighted_average", [CountedVote(P, 90.0, 1.0, 0.0), CountedVote(F, 30.0, 3.0, 0.0)], R, Fraction(45)),
+        ("weighted_average", [CountedVote(P, 90.0, 1.0, 0.0), CountedVote(F, 30.0, 1.0, 0.1)], F, Fraction(30)),
+        # The median resists one broken juror.
+        ("median", votes_of((F, 0.0), (P, 71.0), (P, 100.0)), P, Fraction(71)),
+        ("median", votes_of((F, 0.0), (F, 39.0), (P, 41.0), (P, 100.0)), R, Fraction(40)),
+        ("median", votes_of((F, 39.9)), F, exact(39.9)),
     ],
 )
-def test_the_majority_of_the_votes_cast_wins_with_the_mean_of_its_scores(votes, verdict, mean) -> None:
-    assert (verdict, mean) == count("majority_vote", votes_of(*votes), BANDS)
-
-
-@each_row(
-    ("votes", "verdict", "mean"),
-    [
-        ([CountedVote(P, 90.0, 1.0, 1.0), CountedVote(F, 30.0, 1.0, 0.5)], P, Fraction(70)),
-        ([CountedVote(P, 90.0, 1.0, 0.5), CountedVote(F, 30.0, 1.0, 0.5)], R, Fraction(60)),
-        ([CountedVote(P, 90.0, 3.0, 0.5), CountedVote(F, 30.0, 1.0, 0.5)], P, Fraction(75)),
-        ([CountedVote(P, 90.0, 1.0, 0.0), CountedVote(F, 30.0, 3.0, 0.0)], R, Fraction(45)),
-        ([CountedVote(P, 90.0, 1.0, 0.0), CountedVote(F, 30.0, 1.0, 0.1)], F, Fraction(30)),
-    ],
-)
-def test_the_weighted_average_weighs_by_seat_and_confidence(votes, verdict, mean) -> None:
-    assert (verdict, mean) == count("weighted_average", votes, BANDS)
-
-
-@each_row(
-    ("votes", "verdict", "mean"),
-    [
-        ([(F, 0.0), (P, 71.0), (P, 100.0)], P, Fraction(71)),
-        ([(F, 0.0), (F, 39.0), (P, 41.0), (P, 100.0)], R, Fraction(40)),
-        ([(F, 39.9)], F, exact(39.9)),
-    ],
-)
-def test_the_median_resists_one_broken_juror(votes, verdict, mean) -> None:
-    assert (verdict, mean) == count("median", votes_of(*votes), BANDS)
+def test_each_method_counts_as_its_table_says(method, votes, verdict, mean) -> None:
+    assert (verdict, mean) == count(method, votes, BANDS)
 
 
 @each_row(("score", "verdict"), [(70.0, P), (69.99, R), (40.0, R), (39.99, F), (0.0, F), (100.0, P)])

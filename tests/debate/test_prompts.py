@@ -54,7 +54,7 @@ def seat(language: str, **changes: Any) -> str:
 
 
 @every_file
-def test_every_text_has_exactly_its_declared_placeholders(version: int, language: str) -> None:
+def test_every_text_is_written_and_has_exactly_its_declared_placeholders(version: int, language: str) -> None:
     texts = dict(leaves(load_prompts(version, language).texts.model_dump()))
 
     found = {path: set(string.Template(text).get_identifiers()) for path, text in texts.items()}
@@ -63,11 +63,7 @@ def test_every_text_has_exactly_its_declared_placeholders(version: int, language
     assert {path: set(declared.get(path, ())) for path in texts} == found
     assert declared.keys() <= texts.keys()
     assert all(string.Template(text).is_valid() for text in texts.values())
-
-
-@every_file
-def test_no_text_is_blank(version: int, language: str) -> None:
-    assert [path for path, text in leaves(load_prompts(version, language).texts.model_dump()) if not text.strip()] == []
+    assert [path for path, text in texts.items() if not text.strip()] == []
 
 
 def test_both_languages_have_the_same_texts() -> None:
@@ -95,9 +91,9 @@ def test_every_tool_and_parameter_is_described(version: int, language: str) -> N
     assert expected == {name: set(tool.parameters) for name, tool in tools.items()}
 
 
-def test_the_roles_are_written_as_in_document_002() -> None:
+def test_roles_and_seats_are_written_as_in_document_002() -> None:
     prompts = load_prompts(PROMPTS_VERSION, "ja")
-
+    name = prompts.role_name(letter="A", role="ポリシー遵守性", model="gpt-4o")
     roles = {name: (text.role, text.focus) for name, text in prompts.texts.roles.items()}
 
     assert (
@@ -108,20 +104,7 @@ def test_the_roles_are_written_as_in_document_002() -> None:
             "misuse_detection": ("悪用検出", "ユーザ意図との整合性"),
         }.items()
     )
-
-
-def test_a_seat_is_named_as_in_document_002() -> None:
-    prompts = load_prompts(PROMPTS_VERSION, "ja")
-
-    name = prompts.role_name(letter="A", role="ポリシー遵守性", model="gpt-4o")
-
     assert name == "陪審員A（ポリシー遵守性：gpt-4o）"
-
-
-def test_the_neutral_rationale_is_that_of_document_004() -> None:
-    rationale = load_prompts(PROMPTS_VERSION, "ja").neutral_rationale("Gemini")
-
-    assert rationale == "評価がGemini安全フィルターによってブロックされました。"
 
 
 def test_a_custom_role_gets_the_general_instructions() -> None:

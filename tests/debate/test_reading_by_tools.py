@@ -171,26 +171,6 @@ def test_an_item_is_read_where_all_of_it_was_shown() -> None:
     assert ItemSpan(first=1, last=read.items_total) == read.unread[0]
 
 
-def test_what_one_turn_asks_for_beyond_its_limit_was_not_read() -> None:
-    reading = ToolReading()
-    result, ok = reading.use(READ_ITEMS, index=99, **{"from": 1, "to": 82})
-    read = reading.answer("unsafe_fail").answer.reading
-
-    assert not ok
-    assert "calls of read_items, search_items in one turn" in result
-    assert read is not None
-    assert (0, 0.0) == (read.parts, read.share)
-
-
-def test_what_was_refused_was_not_read() -> None:
-    reading = ToolReading()
-    reading.use(READ_ITEMS, **{"from": 999})
-    read = reading.answer("unsafe_fail").answer.reading
-
-    assert read is not None
-    assert (0, 0.0) == (read.parts, read.share)
-
-
 def test_a_pass_on_less_than_the_panel_wants_needs_a_review() -> None:
     reading = ToolReading(least_read=0.5)
     reading.use(READ_ITEMS, **{"from": 1, "to": 10})
@@ -316,12 +296,17 @@ def test_the_next_model_is_asked_where_a_pass_does_not_count() -> None:
     assert (3, None) == (read.items_read, read.partly_read)
 
 
-def test_a_failing_verdict_stands_and_says_what_was_not_read() -> None:
+@each_row(("call", "parts"), FAILED_CALLS)
+def test_a_failing_verdict_stands_and_says_what_was_not_read(call: dict[str, Any], parts: tuple[str, ...]) -> None:
     reading = ToolReading()
-    reading.use(READ_ITEMS, index=99, **{"from": 7, "to": 9})
+    result, ok = reading.use(**call)
     outcome = reading.answer("unsafe_fail")
+    read = outcome.answer.reading
 
-    assert (Verdict.UNSAFE_FAIL, ("items 7-9",)) == (outcome.answer.verdict, parts_of(outcome))
+    assert (Verdict.UNSAFE_FAIL, parts) == (outcome.answer.verdict, parts_of(outcome))
+    assert read is not None
+    assert (False, 0, 0.0) == (ok, read.parts, read.share)
+    assert ("index" in call) == ("calls of read_items, search_items in one turn" in result)
 
 
 @each_row("policy", ["neutral", "fallback", "abstain"])

@@ -284,37 +284,32 @@ def rounds_seen(rounds):
     return seen
 
 
-def test_rounds_that_are_certain_count_for_every_seat_of_the_model() -> None:
-    assert 6 == expected("a", end_early=False)
-    assert 3 == expected("c", end_early=False)
-
-
-def test_without_a_discussion_a_seat_asks_once() -> None:
-    assert 0 == expected("c", max_rounds=0)
-
-
-def test_seats_that_wait_for_this_call_read_what_it_wrote() -> None:
-    assert 1 == expected("a", max_rounds=0, waiting=["b", "c"])
-
-
-def test_the_final_judge_reads_what_seats_of_its_model_wrote() -> None:
-    assert (1, 0) == (expected("c", max_rounds=0, judge="y/n"), expected("a", max_rounds=0, judge="y/n"))
-
-
-def test_before_anything_was_seen_one_round_is_expected_and_then_what_was_seen() -> None:
-    quiet, lively = [0] * 9, [3] * 9
-
-    assert 1 == expected("c")
-    assert 0.1 == pytest.approx(expected("c", seen=quiet))
-    assert 2.8 == pytest.approx(expected("c", seen=lively))
-
-
-def test_a_round_that_is_always_held_is_expected_whatever_was_seen() -> None:
-    assert 1 == expected("c", seen=[0] * 99, always_discuss=True)
-
-
-def test_no_more_rounds_are_expected_than_there_may_be() -> None:
-    assert 1 == expected("c", seen=[9] * 9, max_rounds=1)
+@each_row(
+    ("juror", "more", "calls"),
+    [
+        # Rounds that are certain count for every seat of the model.
+        ("a", {"end_early": False}, 6),
+        ("c", {"end_early": False}, 3),
+        # Without a discussion a seat asks once; seats that wait for this call, and a judge, read what it wrote.
+        ("c", {"max_rounds": 0}, 0),
+        ("a", {"max_rounds": 0, "waiting": ["b", "c"]}, 1),
+        ("c", {"max_rounds": 0, "judge": "y/n"}, 1),
+        ("a", {"max_rounds": 0, "judge": "y/n"}, 0),
+        # Before anything was seen one round is expected, and then what was seen.
+        ("c", {}, 1),
+        ("c", {"seen": [0] * 9}, 0.1),
+        ("c", {"seen": [3] * 9}, 2.8),
+        # A round that is always held is expected whatever was seen; no more than there may be.
+        ("c", {"seen": [0] * 99, "always_discuss": True}, 1),
+        ("c", {"seen": [9] * 9, "max_rounds": 1}, 1),
+        # With tools the first step shares its prompt with its own turns alone.
+        ("a", {"records": RECORDS, "end_early": False}, 1),
+    ],
+)
+def test_so_many_calls_are_expected_to_begin_with_the_same_prompt(
+    juror: str, more: dict[str, Any], calls: float
+) -> None:
+    assert calls == pytest.approx(expected(juror, **more))
 
 
 def test_only_debates_that_came_as_far_say_how_many_rounds_follow() -> None:
@@ -322,10 +317,6 @@ def test_only_debates_that_came_as_far_say_how_many_rounds_follow() -> None:
 
     assert pytest.approx(5 / 101) == seen.further(0)
     assert 1 == seen.further(1)
-
-
-def test_with_tools_the_first_step_shares_its_prompt_with_its_own_turns_alone() -> None:
-    assert 1 == expected("a", records=RECORDS, end_early=False)
 
 
 def test_prompts_of_one_model_begin_differently_with_other_pictures_effort_or_tools() -> None:

@@ -133,18 +133,13 @@ def test_a_judgment_says_what_was_agreed_on(
     assert found.shortfalls is None
 
 
-def test_what_stands_in_for_a_blocked_answer_has_an_outcome_and_no_label() -> None:
-    debate = a_debate([[Says("right")], [CallOutcome.BLOCKED], [Says("wrong")]], **ANSWERS, **INDEPENDENT)
+def test_a_peer_is_shown_by_its_label_and_a_blocked_one_by_its_outcome_as_it_has_no_label() -> None:
+    debate = a_debate([[Says("right")], [CallOutcome.BLOCKED], [Says("wrong")]], **ANSWERS, **ROUNDS, language="en")
 
     (blocked,) = [
         event.evaluation for event in debate.events if isinstance(event, JurorEvaluated) and event.evaluation.synthetic
     ]
     assert (R, None, 50.0) == (blocked.verdict, blocked.label, blocked.overall)
-
-
-def test_a_peer_is_shown_by_its_label_and_a_blocked_one_by_its_outcome() -> None:
-    debate = a_debate([[Says("right")], [CallOutcome.BLOCKED], [Says("wrong")]], **ANSWERS, **ROUNDS, language="en")
-
     shown = "".join(debate.prompt(asked) for asked in debate.asked if asked.step.round)
     assert "verdict right, score" in shown
     assert "verdict review, score 50/100" in shown

@@ -59,16 +59,11 @@ def test_what_a_panel_writes_stands_in_place_of_what_a_bundled_scale_brings() ->
     assert STANDARD_RUBRIC == panel_of(scale="answer-correctness", rubric="standard").rubric
 
 
-def test_a_scale_without_criteria_asks_for_no_points() -> None:
-    assert NO_CRITERIA == panel_of(**YES_NO).rubric
-    assert STANDARD_RUBRIC == panel_of().rubric
+def test_a_scale_without_criteria_asks_for_no_points_and_criteria_may_be_of_the_three_verdicts() -> None:
+    three = panel_of(criteria=ANSWERS["criteria"])
 
-
-def test_criteria_may_be_of_the_three_verdicts() -> None:
-    panel = panel_of(criteria=ANSWERS["criteria"])
-
-    assert panel.scale is None
-    assert ("facts", "form") == panel.rubric.names
+    assert (NO_CRITERIA, STANDARD_RUBRIC) == (panel_of(**YES_NO).rubric, panel_of().rubric)
+    assert (None, ("facts", "form")) == (three.scale, three.rubric.names)
 
 
 @each_row(
@@ -92,12 +87,9 @@ def test_levels_pass_where_their_share_of_the_scale_does(levels: int, fields: di
 
 
 def test_levels_may_have_their_meanings_by_number() -> None:
-    scale = {"levels": 2, "meanings": {1: "Not done.", 2: {"en": "Done.", "ja": "済み。"}}}
+    scale = {"levels": 2, "meanings": {1: "–", 2: {"en": "Done.", "ja": "済み。"}}}
 
-    found = [
-        panel_of(language=language, scale={**scale, "meanings": {1: "–", 2: scale["meanings"][2]}}).scale
-        for language in ("en", "ja")
-    ]
+    found = [panel_of(language=language, scale=scale).scale for language in ("en", "ja")]
 
     assert ["Done.", "済み。"] == [one.labels[1].meaning for one in found if one is not None]
 

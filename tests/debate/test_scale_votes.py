@@ -109,42 +109,29 @@ def test_a_majority_of_labels_is_one_of_outcomes_too(scale: VerdictScale, data: 
 
 
 @each_row(
-    ("fields", "words", "expected"),
+    ("method", "fields", "words", "expected"),
     [
-        (YES_NO, ["yes", "yes", "no"], (P, "yes", "label")),
-        (YES_NO, ["yes", "no"], (R, None, "nothing")),
-        (YES_NO, ["yes", "no", None], (R, None, "nothing")),
-        (YES_NO, [None, None, "yes"], (R, None, "outcome")),
-        (LEVELS, ["5", "4", "1"], (P, None, "outcome")),
-        (LEVELS, ["5", "4", "2", "1"], (R, None, "nothing")),
-        (LEVELS, ["1", "2", "2"], (F, "2", "label")),
+        ("majority_vote", YES_NO, ["yes", "yes", "no"], (P, "yes", "label")),
+        ("majority_vote", YES_NO, ["yes", "no"], (R, None, "nothing")),
+        ("majority_vote", YES_NO, ["yes", "no", None], (R, None, "nothing")),
+        ("majority_vote", YES_NO, [None, None, "yes"], (R, None, "outcome")),
+        ("majority_vote", LEVELS, ["5", "4", "1"], (P, None, "outcome")),
+        ("majority_vote", LEVELS, ["5", "4", "2", "1"], (R, None, "nothing")),
+        ("majority_vote", LEVELS, ["1", "2", "2"], (F, "2", "label")),
+        ("median", LEVELS, ["1", "4", "5"], (P, "4", "label")),
+        ("median", LEVELS, ["2", "4"], (R, "3", "label")),
+        ("median", LEVELS, ["4", "5"], (P, None, "outcome")),
+        ("median", LEVELS, ["3", "4"], (R, None, "nothing")),
+        ("weighted_average", LEVELS, ["1", "1", "5"], (F, "2", "label")),
+        ("weighted_average", LEVELS, ["4", "5"], (P, None, "outcome")),
+        ("weighted_average", LEVELS, ["4", "4", "5", None], (P, "4", "label")),
+        ("weighted_average", LEVELS, [None, None], (R, None, "outcome")),
     ],
 )
-def test_votes_are_counted_by_label_then_by_outcome(
-    fields: dict[str, Any], words: list[str | None], expected: tuple[Any, ...]
+def test_votes_are_counted_by_label_then_by_outcome_and_means_are_of_ranks(
+    method: FinalMethod, fields: dict[str, Any], words: list[str | None], expected: tuple[Any, ...]
 ) -> None:
     scale = scale_in(fields)
-
-    assert expected == tally("majority_vote", [vote(scale, word) for word in words], BANDS, scale)[:3]
-
-
-@each_row(
-    ("method", "words", "expected"),
-    [
-        ("median", ["1", "4", "5"], (P, "4", "label")),
-        ("median", ["2", "4"], (R, "3", "label")),
-        ("median", ["4", "5"], (P, None, "outcome")),
-        ("median", ["3", "4"], (R, None, "nothing")),
-        ("weighted_average", ["1", "1", "5"], (F, "2", "label")),
-        ("weighted_average", ["4", "5"], (P, None, "outcome")),
-        ("weighted_average", ["4", "4", "5", None], (P, "4", "label")),
-        ("weighted_average", [None, None], (R, None, "outcome")),
-    ],
-)
-def test_means_and_medians_are_of_ranks(
-    method: FinalMethod, words: list[str | None], expected: tuple[Any, ...]
-) -> None:
-    scale = scale_in(LEVELS)
 
     assert expected == tally(method, [vote(scale, word) for word in words], BANDS, scale)[:3]
 

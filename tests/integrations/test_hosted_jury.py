@@ -8,10 +8,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import click
 import pytest
@@ -28,14 +26,6 @@ from support.each_row import each_row
 from support.runtime_harness import Meter
 from support.started_processes import ends_with_the_test
 from support.waiting import eventually
-
-
-@pytest.fixture
-def meter() -> Iterator[Meter]:
-    """Counts the calls of every runtime of the test."""
-    found = Meter()
-    with patch("jury_actors.runtime.provider_factory", found.factory):
-        yield found
 
 
 @pytest.fixture

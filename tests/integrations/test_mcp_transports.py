@@ -27,11 +27,6 @@ JUDGING = ["mcp", "--run", "agents"]
 TOKEN = "a-token-of-the-test-0123456789"
 
 
-@pytest.fixture
-def jury(tmp_path: Path) -> CommandLine:
-    return CommandLine(tmp_path)
-
-
 def over_stdio(jury: CommandLine, *arguments: str) -> Any:
     from mcp import Client, StdioServerParameters
 

@@ -6,11 +6,10 @@ import logging
 import multiprocessing
 import os
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
@@ -43,14 +42,6 @@ INDEPENDENT = {"panel": "independent"}
 @pytest.fixture
 def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'jury.db'}"
-
-
-@pytest.fixture
-def meter() -> Iterator[Meter]:
-    """Counts the calls of every runtime of the test."""
-    found = Meter()
-    with patch("jury_actors.runtime.provider_factory", found.factory):
-        yield found
 
 
 def a_row(number: int = 0, **fields: Any) -> dict[str, Any]:

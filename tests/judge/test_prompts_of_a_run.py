@@ -1,7 +1,6 @@
 """A run keeps the version of the prompts with which it was begun, whatever its panel would open new debates with."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -48,11 +47,6 @@ async def test_the_remaining_cases_of_a_run_open_under_its_own_prompts(store_url
     await judged(store_url, a_panel(3 - begun), 3)
 
     assert [begun] * 3 == versions(store_url)
-
-
-@pytest.fixture
-def jury(tmp_path: Path) -> CommandLine:
-    return CommandLine(tmp_path)
 
 
 @pytest.mark.parametrize("policy", ["of the run", pytest.param("of the case", marks=pytest.mark.full)])

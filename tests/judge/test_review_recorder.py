@@ -30,11 +30,10 @@ pytestmark = pytest.mark.full_for("postgresql")
 PASS, FAIL = Verdict.SAFE_PASS, Verdict.UNSAFE_FAIL
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest) -> str:
+@pytest.fixture
+def url(url: str) -> str:
     """A store of each kind with the debates d0 … d9, each of a case of its own."""
-    found: str = request.getfixturevalue({"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param])
-    return filled(found)
+    return filled(url)
 
 
 def filled(url: str) -> str:

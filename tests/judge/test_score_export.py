@@ -18,7 +18,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
 )
 from requests import Session
 
-from jury_events import JuryError, ScoresExported, SettingError, Verdict
+from jury_events import JuryError, ScoresExported, Verdict
 from jury_judge import ExportedScores, ExtraMissing, Jury, NewReview, Records, Selection
 from jury_judge.scores.score_export import _LocalStream
 from jury_store import Append, open_store
@@ -37,13 +37,6 @@ RUN = Selection(run_id="r")
 
 def a_row(name: str, **metadata: Any) -> dict[str, Any]:
     return {"case_id": name, "question": "Refund order 7.", "response": "Refunded to 4242.", "metadata": metadata}
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest) -> str:
-    """An empty store."""
-    found: str = request.getfixturevalue({"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param])
-    return found
 
 
 async def judge(url: str) -> None:
@@ -194,11 +187,6 @@ async def test_what_langfuse_did_not_take_is_not_recorded_as_written(
 
     assert ["written", "written", "left_out"] == statuses(await exported(judged, "langfuse", at(server)))
     refusals.compare("scores_langfuse", said)
-
-
-async def test_without_keys_it_says_which_is_missing(judged: str) -> None:
-    with pytest.raises(SettingError, match="LANGFUSE_PUBLIC_KEY is not set"):
-        await exported(judged, "langfuse", {})
 
 
 async def test_a_call_that_ended_before_it_recorded_its_writes_overwrites_them(

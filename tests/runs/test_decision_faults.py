@@ -49,12 +49,6 @@ def a_panel(folder: Path, url: str, *models: str, **more: Any) -> str:
     return str(path)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest) -> str:
-    found: str = request.getfixturevalue({"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param])
-    return found
-
-
 async def test_every_failure_ends_over_each_api_as_the_table_says(url: str, tmp_path: Path) -> None:
     once = {f"*/{fault}.*/*": (fault,) for fault in ABSTAINS}
     again = {f"*/{fault}.*/*": (fault, "answered") for fault in TRIED_AGAIN}

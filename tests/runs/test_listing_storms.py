@@ -59,12 +59,6 @@ main()
 """
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest) -> str:
-    found: str = request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "postgres_url")
-    return found
-
-
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     jury = CommandLine(tmp_path_factory.mktemp("undisturbed"))
@@ -197,12 +191,10 @@ def test_a_list_that_meets_a_full_disk_goes_on_once_there_is_room(
 
 
 @pytest.fixture
-def half() -> Iterator[Meter]:
+def half(meter: Meter) -> Meter:
     """Calls about the cases from c6 on wait until they are let through."""
-    found = Meter()
-    found.closed_for = lambda trace: int(trace.partition("/")[0].removeprefix("r~c")) >= 6
-    with patch("jury_actors.runtime.provider_factory", found.factory):
-        yield found
+    meter.closed_for = lambda trace: int(trace.partition("/")[0].removeprefix("r~c")) >= 6
+    return meter
 
 
 def _jury(url: str) -> Jury:

@@ -31,11 +31,6 @@ Serve = Callable[..., dict[str, str]]
 
 
 @pytest.fixture
-def jury(tmp_path: Path) -> CommandLine:
-    return CommandLine(tmp_path)
-
-
-@pytest.fixture
 def serve(jury: CommandLine) -> Iterator[Serve]:
     """Starts `jury simulate`; gives the variables that it prints, and the keys."""
     started: list[subprocess.Popen[bytes]] = []

@@ -1,7 +1,6 @@
 """`jury serve --ray-address`: submissions are judged on the cluster, and a server that was killed is succeeded."""
 
 import json
-from pathlib import Path
 
 import httpx2
 import pytest
@@ -16,11 +15,6 @@ TWO_SEATS = {
     "final": {"method": "majority_vote"},
 }
 NEVER = ("--simulate", "latency=3000", "--simulate", "sigma=0")
-
-
-@pytest.fixture
-def jury(tmp_path: Path) -> CommandLine:
-    return CommandLine(tmp_path)
 
 
 @pytest.mark.full

@@ -1,10 +1,8 @@
 """A run by a ladder while its second stage is under way: cancelled and gone on with, and audited."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
@@ -17,12 +15,10 @@ PASSES: Accepts = {"pass": 1.0}
 
 
 @pytest.fixture
-def second() -> Iterator[Meter]:
+def second(meter: Meter) -> Meter:
     """Calls of the second stage wait until they are let through."""
-    found = Meter()
-    found.closed_for = lambda trace: "~s2/" in trace
-    with patch("jury_actors.runtime.provider_factory", found.factory):
-        yield found
+    meter.closed_for = lambda trace: "~s2/" in trace
+    return meter
 
 
 async def test_what_waits_in_the_second_stage_is_judged_after_the_run_was_reopened(

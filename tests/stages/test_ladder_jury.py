@@ -1,10 +1,8 @@
 """`Jury` of a ladder: a case is judged stage by stage, as a run by the same ladder judges it."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
@@ -27,14 +25,6 @@ from support.runtime_harness import Meter
 
 PASSES = {"pass": 1.0}
 EARLY, LATE = "c0", "c1"
-
-
-@pytest.fixture
-def meter() -> Iterator[Meter]:
-    """Counts the calls of every runtime of the test."""
-    found = Meter()
-    with patch("jury_actors.runtime.provider_factory", found.factory):
-        yield found
 
 
 def rows_of(cases: Path) -> dict[str, dict[str, Any]]:

@@ -12,14 +12,6 @@ from jury_store import DriverCursor, EventStore, open_store
 from support.postgres import TEMPLATE, PostgresServer
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest) -> str:
-    """A fresh store on each database."""
-    name = "sqlite_url" if request.param == "sqlite" else "postgres_url"
-    found: str = request.getfixturevalue(name)
-    return found
-
-
 @pytest.fixture
 def store(url: str) -> Iterator[EventStore]:
     """A fresh store on each database, open for writing."""

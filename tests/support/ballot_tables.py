@@ -63,3 +63,17 @@ def ballots(
             if judges and number == len(nested) - 1 and judges[index] is not None:
                 rows.append(debate | {"role": "judge", "seat": "judge", "kind": "own", "verdict": judges[index]})
     return check(pa.Table.from_pylist(rows), (*SCHEMA.names, *MESSAGES.names))
+
+
+def one_seat(verdicts: Sequence[str | None], **more: Any) -> pa.Table:
+    """Ballots of a panel of one."""
+    return ballots([(verdict,) for verdict in verdicts], **more)
+
+
+def with_column(table: pa.Table, name: str, values: Any) -> pa.Table:
+    """The table with other values in a column that it has; its field stays as it was declared."""
+    place = table.schema.get_field_index(name)
+    field = table.schema.field(place)
+    return table.set_column(
+        place, field, values if isinstance(values, pa.ChunkedArray) else pa.array(values, field.type)
+    )

@@ -20,12 +20,6 @@ SLOW = ("--simulate", "latency=0.2")
 PANEL = ("--panel", "independent")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest) -> str:
-    found: str = request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "postgres_url")
-    return found
-
-
 def post(base: str, path: str, body: dict[str, object]) -> tuple[int, dict[str, str]]:
     """The status and the answer; 0: nobody answered."""
     request = Request(base + path, json.dumps(body).encode(), {"Content-Type": "application/json"})

@@ -108,17 +108,6 @@ def test_a_missing_raw_answer_is_not_found() -> None:
     assert (None, None) == (exchange["raw"], exchange["answerBytes"])
 
 
-def test_a_debate_is_replayed_and_rescored(api_client: TestClient) -> None:
-    body = {"settings": {"threshold": [0.67, 1.0], "method": "median"}, "mode": "recount"}
-    replayed = api_client.post("/api/debates/d0/replay").json()
-    rescored = api_client.post("/api/debates/d0/rescore", json=body).json()
-
-    assert ("equal", True, []) == (replayed["status"], replayed["finished"], replayed["differences"])
-    assert ["recount", 2] == [rescored["mode"], len(rescored["rows"])]
-    assert {"d0"} == {row["debateId"] for row in rescored["rows"]}
-    assert "newVerdict" in rescored["rows"][0]
-
-
 SETTINGS: dict[str, Any] = {
     "per cent": {"settings": {"threshold": 67}},
     "one of two per cent": {"settings": {"threshold": [0.67, 100]}},

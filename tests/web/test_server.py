@@ -3,12 +3,8 @@
 import asyncio
 import contextlib
 import inspect
-import socket
 from urllib.parse import urlsplit
 
-import pytest
-
-from jury_events import CannotListen
 from jury_store import MemoryEventStore
 from jury_web import Address, HttpConnection, listen
 from support.each_row import each_row
@@ -46,11 +42,6 @@ def test_a_configured_host_name_is_an_accepted_host() -> None:
 
     assert "localhost" == address.name
     assert address.loopback
-
-
-def test_a_port_that_is_taken_is_refused() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(CannotListen, match="choose another --port"):
-        listen("127.0.0.1", taken.getsockname()[1])
 
 
 HEALTH = b"GET /api/health HTTP/1.1\r\nHost: %s\r\n\r\n"
