@@ -1,6 +1,7 @@
 """Signing the root of the log at intervals, and the Merkle tree over it."""
 
 from collections.abc import Callable
+from shlex import quote
 from typing import NamedTuple
 
 from jury_store.errors import BadNote, SealRefused
@@ -163,7 +164,9 @@ class Sealer:
         return f"the key {self._key.public.name} signed {size} events{path}"
 
     def _remedy(self) -> str:
-        path = "" if self._last is None else f" jury verify --checkpoint {self._last.path} shows what matches."
+        path = (
+            "" if self._last is None else f" jury verify --checkpoint {quote(str(self._last.path))} shows what matches."
+        )
         return (
             f"Nothing was signed.{path} Restore the log that was signed; to seal this one, create a new key "
             "(jury seal keygen)"
