@@ -75,16 +75,6 @@ def test_what_goes_in_comes_out_with_the_seal_of_its_origin(origin: EventStore, 
     assert verify(other).ok
 
 
-def test_importing_again_changes_nothing(origin: EventStore, other: EventStore, read: Read) -> None:
-    import_cassette(other, read(out_of(origin)))
-    before = other.last_position()
-
-    again = import_cassette(other, read(out_of(origin)))
-
-    assert again == ImportResult("d", 0, 0, 0, 0)
-    assert other.last_position() == before
-
-
 def test_a_debate_goes_back_to_where_it_came_from(origin: EventStore, read: Read) -> None:
     before = origin.last_position()
 

@@ -1,6 +1,7 @@
 """A bound in dollars is never passed over the providers' protocols, whatever is written to caches and at any tier."""
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -117,6 +118,13 @@ def endpoints(server: Simulation) -> dict[str, Endpoint]:
         name: Endpoint(base_url=server.url + path)
         for name, path in (("openai", "/v1"), ("openai-responses", "/v1"), ("anthropic", ""), ("google", ""))
     }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _clients_are_imported() -> None:
+    """While clients are imported their event loop stands still, which on a busy machine keeps calls from connecting."""
+    for name in ("openai", "anthropic", "google.genai"):
+        import_module(name)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -342,3 +342,54 @@ async def test_a_ladder_that_a_server_left_between_two_stages_goes_on(
 
     assert ({"r1~late": "completed"}, 1) == (left, begun)
     assert {"r1~late": "completed", "r1~late~s2": "completed"} == after
+
+
+async def test_a_panel_that_a_server_still_opens_when_it_ends_is_closed(sqlite_url: str) -> None:
+    opens, goes_on = asyncio.Event(), asyncio.Event()
+    left: list[str] = []
+
+    class OpensSlowly(Jury):
+        async def __aenter__(self) -> Self:
+            opens.set()
+            await goes_on.wait()
+            return await super().__aenter__()
+
+        async def _close(self) -> None:
+            await super()._close()
+            left.append("closed")
+
+    server = Service(
+        open_store(sqlite_url, write=False),
+        {"usual": lambda on_chunk: OpensSlowly("independent", store=sqlite_url, on_chunk=on_chunk)},
+        store_url=sqlite_url,
+    )
+    asking = asyncio.create_task(evaluate(server))
+    await opens.wait()
+    asking.cancel()
+    closing = asyncio.create_task(server.close())
+    goes_on.set()
+    await closing
+
+    assert ["closed"] == left
+
+
+async def test_what_this_server_lists_is_not_begun_as_an_earlier_one_s(sqlite_url: str) -> None:
+    begun: list[int] = []
+
+    class LooksMeanwhile(Jury):
+        async def list_cases(self, *args: Any, **kwargs: Any) -> Any:
+            listed = await super().list_cases(*args, **kwargs)
+            begun.append(await server.submissions.look())
+            return listed
+
+    make = partial(LooksMeanwhile, "independent", store=sqlite_url, runtime=RuntimeSettings(simulate=NEVER))
+    server = Service(
+        open_store(sqlite_url, write=False), {"usual": lambda on_chunk: make(on_chunk=on_chunk)}, store_url=sqlite_url
+    )
+    try:
+        await evaluate(server)
+        running = server.submissions.running
+    finally:
+        await server.close()
+
+    assert ([0], 1) == (begun, running)

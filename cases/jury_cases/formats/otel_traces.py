@@ -42,6 +42,10 @@ class Traces(Gathering):
     def __init__(self) -> None:
         self._spans = RowsByKey(_trace_id, "trace", _trace)
 
+    def takes(self, data: Any) -> bool:
+        """Whether a row is a further span, of any kind."""
+        return _has_ids(data)
+
     def add(self, row: FileRow) -> None:
         """Add a batch."""
         try:
@@ -104,6 +108,9 @@ def _parts(document: Any) -> Iterator[dict[str, Any]]:
         return
     if not isinstance(document, dict):
         raise CaseFileError(f"resourceSpans: must be an object with resourceSpans, not {json_kind(document)}")
+    if _has_ids(document):
+        yield _plain(document, {})
+        return
     yield from _spans(document)
     yield from _records(document)
     yield from _of_jaeger(document)
@@ -115,10 +122,29 @@ def _spans(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for scope in as_objects(first_of(resource, _SCOPES), "scopeSpans", "scopes"):
             library = as_object(first_of(scope, ("scope", "instrumentationLibrary", "instrumentation_library")))
             for span in as_objects(scope.get("spans"), "spans", "spans"):
-                events = as_objects(span.get("events"), "events", "events")
-                plain = [{**event, "attributes": _attributes(event.get("attributes"))} for event in events]
-                attributes = common | _attributes(span.get("attributes"))
-                yield {**span, "attributes": attributes, "events": plain, SCOPE: library.get("name")}
+                yield _plain(span, common) | {SCOPE: library.get("name")}
+
+
+def _plain(span: dict[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
+    """A span of OTLP with plain values, and those of its resource."""
+    events = as_objects(decoded_json(span.get("events")), "events", "events")
+    plain = [{**event, "attributes": _attributes(event.get("attributes"))} for event in events]
+    return {**span, "attributes": {**common, **_attributes(decoded_json(span.get("attributes")))}, "events": plain}
+
+
+_IDS = ({"traceId", "spanId", "attributes"}, {"trace_id", "span_id", "attributes"})
+
+
+def _has_ids(row: Any) -> bool:
+    return isinstance(row, dict) and any(one <= row.keys() for one in _IDS)
+
+
+def is_bare_span(row: Mapping[str, Any]) -> bool:
+    """Whether a row is a span of OTLP without the batch around it, as tables of spans have it."""
+    listed = decoded_json(row["attributes"]) if _has_ids(row) else None
+    if isinstance(listed, list):
+        return bool(listed) and all(isinstance(one, dict) and {"key", "value"} <= one.keys() for one in listed)
+    return isinstance(listed, dict) and any(name.startswith(("gen_ai.", "openinference.", "llm.")) for name in listed)
 
 
 def is_jaeger(row: Any) -> bool:
@@ -369,13 +395,16 @@ _MARKS = frozenset({*RESOURCES, *LOGS})
 
 OTEL = Format(
     "otel",
-    lambda row: isinstance(row, dict) and (not row.keys().isdisjoint(_MARKS) or is_sdk_span(row) or is_jaeger(row)),
+    lambda row: (
+        isinstance(row, dict)
+        and (not row.keys().isdisjoint(_MARKS) or is_sdk_span(row) or is_jaeger(row) or is_bare_span(row))
+    ),
     _read,
     rows_at("data", is_jaeger),
     gather=Traces,
     recognised_by=(
-        "`resourceSpans`, `batches` (Tempo) or `resourceLogs` (OTLP as JSON); a span of the SDK (`context`); a trace "
-        "of Jaeger (`traceID`)"
+        "`resourceSpans`, `batches` (Tempo) or `resourceLogs` (OTLP as JSON); a span of the SDK (`context`), or "
+        "of OTLP alone (`spanId`); a trace of Jaeger (`traceID`)"
     ),
     shows=(
         "one case per trace, which may span several lines of a file: messages, tool runs and failures of its spans, "

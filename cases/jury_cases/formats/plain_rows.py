@@ -400,7 +400,8 @@ def _answers_inside(path: str, value: Any) -> bool:
     outer, _, name = path.partition(".")
     if words_of(name)[-1:] == ["object"]:  # the kind of the object, as OpenAI names it
         return False
-    return (isinstance(_only(value), str) or is_message_list(value)) and (could_answer(name) or could_answer(outer))
+    said = isinstance(_only(value), str) or is_message_list(value)
+    return said and EXPECTED_WORDS.isdisjoint(words_of(outer)) and (could_answer(name) or could_answer(outer))
 
 
 def _asks_inside(path: str, value: Any) -> bool:

@@ -50,7 +50,7 @@ _FORMAT_PLACES = {
     "google-adk-events": _place("google_adk:GOOGLE_ADK_EVENTS", "invocationId, invocation_id"),
     "otel": _place(
         "otel_traces:OTEL",
-        "resourceSpans, resource_spans, batches, resourceLogs, resource_logs, context, traceID",
+        "resourceSpans, resource_spans, batches, resourceLogs, resource_logs, context, traceID, spanId, span_id",
         "data",
     ),
     "langfuse-observations": _place("langfuse:LANGFUSE_OBSERVATIONS", "traceId", "data"),

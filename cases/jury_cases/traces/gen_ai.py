@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from jury_cases.errors import CaseFileError
 from jury_cases.traces.pieces import ContentPiece, PieceCounter, items_of, pieces_of
 from jury_cases.traces.span import PlainSpan, SpanKind, optional_text
 from jury_cases.traces.span_tables import SpanTable
@@ -66,6 +67,8 @@ def _sources(span: PlainSpan) -> tuple[list[_Messages], list[_Messages], _Messag
     attributes = span.attributes
     taken = [_listed(attributes, _INPUT), list(_indexed(attributes, "gen_ai.prompt", "user"))]
     put = [_listed(attributes, _OUTPUT), list(_indexed(attributes, "gen_ai.completion", "assistant"))]
+    taken.append(_content(attributes.get("gen_ai.prompt"), "user"))
+    put.append(_content(attributes.get("gen_ai.completion"), "assistant"))
     asked: _Messages = []
     chosen: _Messages = []
     for event in (*span.events, *_listed_events(attributes)):
@@ -181,8 +184,18 @@ class _SourceReader:
 
 
 def _listed(attributes: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    """The messages of an attribute: JSON, also in a text of JSON; another text is one message."""
     role = {"role": "assistant"} if key == _OUTPUT else {}
-    return [{**role, **message} for message in as_objects(as_list(attributes.get(key)), key, "messages")]
+    listed = as_list(decoded_json(attributes.get(key), texts=True))
+    if len(listed) == 1 and isinstance(listed[0], str) and not is_blank(listed[0]):
+        (text,) = listed
+        if text.lstrip().startswith(("[{", '{"')):
+            raise CaseFileError(
+                f"{key}: the JSON is cut off, as tracing tools do with long attributes; record them whole, as with a "
+                "larger OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT, or leave such traces out with --skip-unreadable"
+            )
+        return _content(text, "assistant" if role else "user")
+    return [{**role, **message} for message in as_objects(listed, key, "messages")]
 
 
 _CHOICE = "\0choice"

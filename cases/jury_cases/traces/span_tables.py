@@ -71,8 +71,8 @@ def spans_of(records: Iterable[SpanRecord]) -> list[Span]:
 def _each_call_once(spans: list[Span], recorders: list[str]) -> list[Span]:
     """The spans; of a model's call that two tools recorded beside each other the second has no content.
 
-    It is one call if both have equal messages, and one's time is within the other's: a tool wraps the other. Of one
-    tool they are two calls.
+    It is one call if both have equal messages, instructions aside, and one's time is within the other's: a tool wraps
+    the other. Of one tool they are two calls.
     """
     models = [index for index, span in enumerate(spans) if span.kind == "model" and span.inputs and span.outputs]
     if len({recorders[index] for index in models}) < 2:  # noqa: PLR2004  (two tools)
@@ -82,7 +82,10 @@ def _each_call_once(spans: list[Span], recorders: list[str]) -> list[Span]:
         span = spans[index]
         key = span.parent_id, _compared(span.inputs), _compared(span.outputs)
         known = found.setdefault(key, [])
-        if any(recorders[one] != recorders[index] and _end(span) <= _end(spans[one]) for one in known):
+        around = (one for one in known if recorders[one] != recorders[index] and _end(span) <= _end(spans[one]))
+        if (outer := next(around, None)) is not None:
+            if not any(map(_instructs, spans[outer].inputs)):
+                spans[outer] = replace(spans[outer], inputs=(*filter(_instructs, span.inputs), *spans[outer].inputs))
             spans[index] = replace(span, kind="other", inputs=(), outputs=(), given=None, answer=None, images=())
         else:
             known.append(index)
@@ -90,7 +93,11 @@ def _each_call_once(spans: list[Span], recorders: list[str]) -> list[Span]:
 
 
 def _compared(items: Iterable[Item]) -> tuple[tuple[str, ...], ...]:
-    return tuple((one.what, one.who, one.text) for one in pieces_of(items))
+    return tuple((one.what, one.who, one.text) for one in pieces_of(items) if one.who != "system")
+
+
+def _instructs(item: Item) -> bool:
+    return isinstance(item, Message) and item.kind == "system"
 
 
 def _end(span: Span) -> int:

@@ -62,14 +62,14 @@ class CaseItem(NamedTuple):
 class ScenarioItems(NamedTuple):
     """The items of one scenario, from its policy to its error.
 
-    `question` and `response` are the numbers of the items that are the request and the final response; None where the
-    record has none.
+    `question` and `response` are the numbers of the items that are the request and the final response; () where the
+    record has none. The request may be several messages.
     """
 
     number: int
     items: tuple[CaseItem, ...]
-    question: int | None
-    response: int | None
+    question: tuple[int, ...]
+    response: tuple[int, ...]
 
 
 def case_items(case: Case, texts: CaseTexts, pictures: Mapping[str, int], first: int = 1) -> tuple[ScenarioItems, ...]:
@@ -113,10 +113,10 @@ def item_places(scenario: Scenario) -> tuple[ItemPlace, ...]:
     """Where the items of a scenario come from, in their order."""
     question, execution = scenario.question, scenario.execution
     transcript = execution.transcript
-    first, last = _first_request(transcript), _last_message(transcript)
+    last = _last_message(transcript)
     prompt, response = question.prompt, execution.response
     places = [] if question.policy is None else [ItemPlace("policy", None)]
-    if prompt and (first is None or prompt not in {_text(transcript, first), _asked(transcript, first)}):
+    if prompt and not _asked(transcript, prompt):
         places.append(ItemPlace("question", None))
     if question.expected_behavior is not None:
         places.append(ItemPlace("expected_behavior", None))
@@ -155,17 +155,14 @@ def _numbered(
             text = written[kind]
             heading, lines = getattr(texts, kind), (JudgedText(text),) if text else (texts.nothing,)
         items.append(CaseItem(item, number, kind, place, heading, lines))
+    asked = _asked(transcript, question.prompt) if question.prompt else ()
+    last = _last_message(transcript) if execution.response else None
     return ScenarioItems(
         number,
         tuple(items),
-        question=apart.get("question") or _number(by_place, question.prompt, _first_request(transcript)),
-        response=apart.get("response") or _number(by_place, execution.response, _last_message(transcript)),
+        question=(apart["question"],) if "question" in apart else tuple(by_place[index] for index in asked),
+        response=(apart["response"],) if "response" in apart else () if last is None else (by_place[last],),
     )
-
-
-def _number(numbers: Mapping[int, int], text: str, index: int | None) -> int | None:
-    """The number of the item of the transcript that a text is; None where there is no such text or item."""
-    return numbers[index] if text and index is not None else None
 
 
 def _text(transcript: Transcript, index: int) -> str:
@@ -174,18 +171,21 @@ def _text(transcript: Transcript, index: int) -> str:
     return item.text
 
 
-def _asked(transcript: Transcript, first: int) -> str:
-    """What a user said from the item `first` on, before anything else happened, as one text."""
-    said = takewhile(lambda item: item.origin == "user", transcript.items[first:])
-    return "\n".join(item.text for item in said if isinstance(item, Message) and item.text.strip())
+def _asked(transcript: Transcript, prompt: str) -> tuple[int, ...]:
+    """The messages of the user that are the request: the first one, or those before anything else happened.
+
+    () where they say otherwise.
+    """
+    first = next((index for index, item in enumerate(transcript.items) if _is_by_user(item)), None)
+    if first is None or _text(transcript, first) == prompt:
+        return () if first is None else (first,)
+    begun = takewhile(lambda index: transcript.items[index].origin == "user", range(first, len(transcript.items)))
+    said = tuple(one for one in begun if _is_by_user(transcript.items[one]) and _text(transcript, one).strip())
+    return said if "\n".join(_text(transcript, one) for one in said) == prompt else ()
 
 
-def _first_request(transcript: Transcript) -> int | None:
-    """The first message of a user."""
-    for index, item in enumerate(transcript.items):
-        if isinstance(item, Message) and item.kind == "user":
-            return index
-    return None
+def _is_by_user(item: Item) -> bool:
+    return isinstance(item, Message) and item.kind == "user"
 
 
 def _last_message(transcript: Transcript) -> int | None:
@@ -434,12 +434,13 @@ def _scenario(scenario: ScenarioItems, texts: CaseTexts, marked: Callable[[str],
     yield from _reference(scenario, texts.response, scenario.response, texts)
 
 
-def _reference(scenario: ScenarioItems, what: str, number: int | None, texts: CaseTexts) -> Iterator[str]:
-    """A line for what is an item of the transcript, or is not recorded."""
-    if number is None:
+def _reference(scenario: ScenarioItems, what: str, numbers: tuple[int, ...], texts: CaseTexts) -> Iterator[str]:
+    """Lines for what is in the transcript, one an item, or is not recorded."""
+    if not numbers:
         yield f"{what}\n{texts.nothing}"
-    elif scenario.items[number - scenario.items[0].number].kind == "transcript":
-        yield fill(texts.same_as, what=what, number=number)
+    for number in numbers:
+        if scenario.items[number - scenario.items[0].number].kind == "transcript":
+            yield fill(texts.same_as, what=what, number=number)
 
 
 WHAT = "reasoning"

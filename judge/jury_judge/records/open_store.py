@@ -1,5 +1,6 @@
 """A store that is open in `async with`; what all rooms of `Records` share."""
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
 from contextlib import AsyncExitStack, aclosing, closing, contextmanager
@@ -25,6 +26,11 @@ Where = str | Condition | Iterable[str | Condition]
 """One condition on cases, or on recorded debates, or several, all of which must be met."""
 
 _log = logging.getLogger(__name__)
+
+
+def _closed(opening: "asyncio.Task[EventStore]") -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()
 
 
 class OpenStore(BlockingWork):
@@ -71,7 +77,13 @@ class OpenStore(BlockingWork):
         """Open the store for reading."""
         if self._store is not None:
             raise JuryClosed(f"this {type(self).__name__} is open already: use it, or create another one")
-        self._store = await self._blocking(self._open)
+        opening = asyncio.create_task(self._blocking(self._open))
+        try:
+            self._store = await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            # The thread cannot be cancelled: a store that it still opens must be closed.
+            opening.add_done_callback(_closed)
+            raise
         return self
 
     async def __aexit__(

@@ -11,8 +11,9 @@ stays listed, and is not judged until a person goes on with the run.
 import asyncio
 import getpass
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
+from functools import partial
 from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
@@ -32,13 +33,16 @@ from jury_events.text import pluralize
 from jury_events.value import Label
 from jury_judge.errors import RunRefused, SettingsRefused
 from jury_judge.store_access.open_batches import open_batches
-from jury_judge.store_access.stores import lock_run, open_writer
+from jury_judge.store_access.stores import RunLocks, open_writer
 from jury_store.append_requests import AppendRequest
 from jury_store.appends import first_refusal
 from jury_store.errors import EventConflict, StoreError, StoreLocked, StoreMissing, WrongVersion
-from jury_store.event_store import Append, EventStore
+from jury_store.event_store import Append, AppendResults, EventStore
 from jury_store.opening import database_path, open_store, parse_store_url
 from jury_store.run_registry import MOST_BY, RunRegistry, open_registry
+
+Record = Callable[[Sequence[Append]], Awaitable[AppendResults]]
+"""Stores appends, as `ClerkInterface.record`: here, or by the process that writes to the store."""
 
 
 class RunLog:
@@ -58,19 +62,19 @@ class RunLog:
                 self.facts = next_run_facts(self.facts, stored)
         return self.facts
 
-    async def cancel(self, clerk: ClerkInterface, by: str) -> None:
+    async def cancel(self, record: Record, by: str) -> None:
         """Record that a person cancels the run, unless it is cancelled, or was never listed. Raises as `look`."""
         while (facts := await asyncio.to_thread(self.look)) is not None and facts.cancelled_by is None:
-            await self._record(clerk, facts, CancelRequested(number=facts.requests + 1, by=by))
+            await self._record(record, facts, CancelRequested(number=facts.requests + 1, by=by))
 
-    async def reopen(self, clerk: ClerkInterface, by: str) -> None:
+    async def reopen(self, record: Record, by: str) -> None:
         """Record that a person goes on with the run, if it is cancelled. Raises as `look`."""
         while (facts := await asyncio.to_thread(self.look)) is not None and facts.cancelled_by is not None:
-            await self._record(clerk, facts, RunReopened(number=facts.reopenings + 1, by=by))
+            await self._record(record, facts, RunReopened(number=facts.reopenings + 1, by=by))
 
-    async def _record(self, clerk: ClerkInterface, facts: RunFacts, event: CancelRequested | RunReopened) -> None:
+    async def _record(self, record: Record, facts: RunFacts, event: CancelRequested | RunReopened) -> None:
         new = encode(event, recorded_at=Effects().clock())
-        refusal = first_refusal(await clerk.record([Append(self._stream, (new,), facts.version)]))
+        refusal = first_refusal(await record([Append(self._stream, (new,), facts.version)]))
         if refusal is not None and not isinstance(refusal, EventConflict | WrongVersion):
             raise refusal
 
@@ -204,7 +208,7 @@ async def cancel_run(
                 # At once: a process that begins to execute the run sees it.
                 writer = await asyncio.to_thread(open_writer, url, run=run_id, wait=0.0, say=say)
                 with closing(Clerk(writer)) as clerk:
-                    await RunLog(writer, run_id).cancel(clerk, by)
+                    await RunLog(writer, run_id).cancel(clerk.record, by)
             is_free = await _until_free(registry, store, run_id, say, waits)
             left = await asyncio.to_thread(unfinished_debates, store, run_id)
             batches = await asyncio.to_thread(open_batches, store, run_id)
@@ -212,10 +216,11 @@ async def cancel_run(
             if is_free and (left or still_open or any(one.cancel_requested is None for one in batches)):
                 try:
                     await _cancel_here(url, run_id, left, by, say)
-                except StoreLocked:
+                except StoreLocked as locked:
                     # Debates that wait need no more; those that began are ended by a process that may write.
-                    if left or not await _cancelled_by_writer(store, url, run_id, by):
+                    if left:
                         raise
+                    await RunLog(store, run_id).cancel(partial(_by_writer, url, locked), by)
     if batches:
         say(
             f"{pluralize(sum(one.prepared.items for one in batches), 'call')} may be answered still in "
@@ -266,37 +271,30 @@ async def _until_free(registry: RunRegistry, store: EventStore, run_id: str, say
 
 
 async def _cancel_here(url: str, run_id: str, debate_ids: Sequence[str], by: str, say: Say) -> None:
-    try:
-        lock = await asyncio.to_thread(lock_run, url, run_id, wait=0.0, say=say)
-    except StoreLocked as error:
-        raise RunRefused(f"{error}; cancel it again") from error
-    try:
-        writer = await asyncio.to_thread(open_writer, url, run=run_id, wait=0.0, say=say)
-        with closing(Clerk(writer)) as clerk:
-            await RunLog(writer, run_id).cancel(clerk, by)
-            await cancel_recorded(clerk, debate_ids, by)
-            await _cancel_batches(writer, clerk, run_id, by)
-    finally:
-        if lock is not None:
-            await asyncio.to_thread(lock.release)
+    with RunLocks(url, run_id, wait=0.0, say=say) as locks:
+        try:
+            await asyncio.to_thread(locks.lock)
+        except StoreLocked as error:
+            raise RunRefused(f"{error}; cancel it again") from error
+        writer = await asyncio.to_thread(locks.writer)
+        clerk = locks.enter_context(closing(Clerk(writer)))
+        await RunLog(writer, run_id).cancel(clerk.record, by)
+        await cancel_recorded(clerk, debate_ids, by)
+        await _cancel_batches(writer, clerk, run_id, by)
 
 
-async def _cancelled_by_writer(store: EventStore, url: str, run_id: str, by: str) -> bool:
+async def _by_writer(url: str, locked: StoreLocked, appends: Sequence[Append]) -> AppendResults:
+    """Have the process that writes to a SQLite store record them; raises `locked` where it does not answer."""
     from jury_judge.reviews.review_recorder import answered
 
-    log = RunLog(store, run_id)
-    while (facts := await asyncio.to_thread(log.look)) is not None and facts.cancelled_by is None:
-        new = encode(CancelRequested(number=facts.requests + 1, by=by), recorded_at=Effects().clock())
-        append = Append(run_stream(run_id), (new,), facts.version)
-        request = AppendRequest.send(database_path(parse_store_url(url)), [append])
-        try:
-            results = await answered(request, _ANSWERED_WITHIN)
-        finally:
-            request.release()
-        refusal = None if results is None else first_refusal(results)
-        if results is None or (refusal is not None and not isinstance(refusal, WrongVersion)):
-            return False
-    return facts is not None
+    request = AppendRequest.send(database_path(parse_store_url(url)), appends)
+    try:
+        results = await answered(request, _ANSWERED_WITHIN)
+    finally:
+        request.release()
+    if results is None:
+        raise locked
+    return results
 
 
 async def _cancel_batches(store: EventStore, clerk: ClerkInterface, run_id: str, by: str) -> None:

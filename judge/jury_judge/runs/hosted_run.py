@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Mapping
-from contextlib import AsyncExitStack, ExitStack, aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -34,10 +34,9 @@ from jury_judge.settings.jury import RuntimeSettings
 from jury_judge.settings.run import RunSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.store_access.panel_standing import panel_standing
-from jury_judge.store_access.stores import Say, lock_run, open_or_create, open_writer
+from jury_judge.store_access.stores import RunLocks, Say, open_or_create
 from jury_providers.registry import check_models
 from jury_store.event_store import EventStore
-from jury_store.opening import parse_store_url
 
 
 class HostedRun:
@@ -95,8 +94,9 @@ class _Session:
 
     async def __aenter__(self) -> Self:
         """Wait for the store, and open it."""
-        locks = ExitStack()
-        opening = asyncio.create_task(asyncio.to_thread(self._open, locks))
+        url = load_settings(self._environ, store_url=self._settings.store_url).store_url
+        locks = RunLocks(url, self._run_id, wait=LOCK_SECONDS, say=self._say)
+        opening = asyncio.create_task(asyncio.to_thread(self._open, url, locks))
         try:
             self._actors = await asyncio.shield(opening)
             async with AsyncExitStack() as stack:
@@ -161,12 +161,12 @@ class _Session:
         """Debates that still run stop where they are; the store is free."""
         await self._closing.__aexit__(kind, error, trace)
 
-    def _open(self, locks: ExitStack) -> PanelActors:
+    def _open(self, url: str, locks: RunLocks) -> PanelActors:
         """Lock the store, then count what earlier sessions spent: no other process spends meanwhile."""
         from jury_judge.feed import Feed
 
         settings, loaded, environ = self._settings, self._loaded, self._environ
-        url, today = load_settings(environ, store_url=settings.store_url).store_url, datetime.now(UTC).date()
+        today = datetime.now(UTC).date()
         for panel in loaded.panels:
             check_models(panel, loaded.endpoints, os.environ)
         self._store = store = open_or_create(url)
@@ -174,10 +174,8 @@ class _Session:
         self._feed = Feed(store)
         try:
             panel_standing(store, loaded, settings.require_drift_check)
-            if (lock := lock_run(url, self._run_id, wait=LOCK_SECONDS, say=self._say)) is not None:
-                locks.callback(lock.release)
-            if parse_store_url(url).get_backend_name() == "sqlite":
-                locks.callback(open_writer(url, run=self._run_id, wait=LOCK_SECONDS, say=self._say).close)
+            locks.lock()
+            locks.lone_writer()
         except BaseException:
             locks.close()
             raise

@@ -44,7 +44,7 @@ async def list_cases(
         return
     writer, state = await clerk(), RunProgress(len(jobs), size)
     lister = CaseLister(run=run, store=store, clerk=writer, state=state, stopping=asyncio.Event(), log=log)
-    await log.reopen(writer, lister.by)
+    await log.reopen(writer.record, lister.by)
     opened = await asyncio.to_thread(lambda: sum(job.known is not None for job in lister.listed(iter(jobs))))
     if opened + len(listed) < len(jobs):  # another process listed some of them meanwhile, perhaps over other cases
         await asyncio.to_thread(_checked, run, store, log)

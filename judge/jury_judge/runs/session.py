@@ -33,12 +33,12 @@ from jury_judge.runs.supervision import RunSupervision
 from jury_judge.runs.usage import RunUsage, RunUsageWatch
 from jury_judge.store_access.open_batches import waiting_line
 from jury_judge.store_access.panel_standing import panel_standing
-from jury_judge.store_access.stores import Say, lock_run, open_or_create, open_writer
+from jury_judge.store_access.stores import RunLocks, Say, open_or_create
 from jury_providers.prices import Prices
 from jury_providers.registry import check_models
 from jury_store.errors import StoreError, StoreMissing
 from jury_store.event_store import EventStore
-from jury_store.opening import open_store, parse_store_url
+from jury_store.opening import open_store
 from jury_views.reasons import failed_calls
 
 if TYPE_CHECKING:
@@ -81,12 +81,10 @@ def judging_session(
     settings.check_priced(loaded.models, prices, today)
     environ = os.environ if keys and settings.ray_address is None else None
     reopens = planned.cancellations()
-    with ExitStack() as opened:
+    with RunLocks(url, run_id, wait=LOCK_SECONDS, say=say, detached=detached) as opened:
         # A generated id needs no lock: no other process knows it.
         if not planned.is_new:
-            lock = lock_run(url, run_id, wait=LOCK_SECONDS, say=say, detached=detached)
-            if lock is not None:
-                opened.callback(lock.release)
+            opened.lock()
         check_models(loaded.panel, endpoints)
         try:
             there: EventStore | None = opened.enter_context(closing(open_store(url, write=False)))
@@ -101,9 +99,7 @@ def judging_session(
                 check_models(panel, endpoints, environ)
         # A missing store is created once every case could be read: a mistake in them leaves no empty store behind.
         store = opened.enter_context(closing(open_or_create(url))) if there is None else there
-        writer = None
-        if checked.left and not planned.is_new and parse_store_url(url).get_backend_name() == "sqlite":
-            writer = opened.enter_context(closing(open_writer(url, run=run_id, wait=LOCK_SECONDS, say=say)))
+        writer = opened.lone_writer() if checked.left and not planned.is_new else None
         if checked.left and (said := panel_standing(store, loaded, settings.require_drift_check)) is not None:
             say(said)
         # Where another process wrote meanwhile, what it ended and spent is not of this session.

@@ -223,7 +223,7 @@ class RunSupervision:
                 await _ended(task)
                 if self.cancelled_by is not None:
                     # The thread of a last look may still read into the other.
-                    await RunLog(store, self.run_id).cancel(runtime.clerk, self.cancelled_by)
+                    await RunLog(store, self.run_id).cancel(runtime.clerk.record, self.cancelled_by)
                     left = await asyncio.to_thread(unfinished_debates, store, self.run_id)
                     await cancel_recorded(runtime.clerk, left, self.cancelled_by)
             finally:
@@ -253,7 +253,7 @@ class RunSupervision:
             by = None if facts is None else facts.cancelled_by
             if facts is not None and by is not None and facts.requests <= self.reopens:
                 # The person knew of that.
-                await log.reopen(runtime.clerk, who := requester())
+                await log.reopen(runtime.clerk.record, who := requester())
                 self.say(f"run {self.run_id} was cancelled by {by}; {who} goes on with it")
                 by = None
             if by is None and (not self.listed or parse_store_url(self.store_url).get_backend_name() == "sqlite"):
@@ -265,7 +265,7 @@ class RunSupervision:
             self.say(f"run {self.run_id} is cancelled by {by}; answers to calls in flight are recorded")
         # At every look: a debate may have been submitted meanwhile.
         await runtime.coordinators.cancel(self.run_id, self.cancelled_by)
-        await log.cancel(runtime.clerk, self.cancelled_by)
+        await log.cancel(runtime.clerk.record, self.cancelled_by)
 
 
 def _release(taking: "asyncio.Task[StatusFile | None]") -> None:

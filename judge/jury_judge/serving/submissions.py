@@ -216,6 +216,7 @@ class Submissions:
         self._opening: dict[str, asyncio.Task[Jury]] = {}
         self._open = AsyncExitStack()
         self._listing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """Of runs whose requests are listed now, until they are begun."""
         self._executed: dict[tuple[str, str | None], asyncio.Task[None]] = {}
         self._problems: OrderedDict[str, Problem] = OrderedDict()
         self._logs: OrderedDict[str, RunLog] = OrderedDict()
@@ -266,13 +267,15 @@ class Submissions:
         """Begin submitted runs that no process executes; returns how many this server did not list itself."""
         if not self.panels:
             return 0
-        begun, executed = 0, {run_id for run_id, _ in self._executed}
+        begun, executed = 0, {*self._listing, *(run_id for run_id, _ in self._executed)}
         staged = any(len(jury.panels) > 1 for jury in self._served().values())
         left = partial(self.runs.left, self._may_begin, most=self._most - len(self._executed), staged=staged)
         for run in await asyncio.to_thread(left, executed):
             problem, panel = self._problems.get(run.run_id), self._panel_of(run)
             if panel is None or len(self._executed) >= self._most:
                 break
+            if run.run_id in self._listing:
+                continue  # a request lists it, and begins it
             wanted = Submission(panel, run.run_id, None, run.complete, run.concurrency)
             try:
                 await (await self._opened(panel)).clerk()
@@ -298,6 +301,8 @@ class Submissions:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        # Who waited for a Jury may have been cancelled; what it opens must be there to be closed.
+        await asyncio.gather(*self._opening.values(), return_exceptions=True)
         await self._open.aclose()
         await asyncio.to_thread(self.runs.close)
 
@@ -349,16 +354,16 @@ class Submissions:
             await jury.list_cases(
                 cases, wanted.run_id, asked, submission_id=submission_id, complete=wanted.complete, log=log
             )
-        while len(self._logs) > _REMEMBERED:
-            self._logs.popitem(last=False)
-        self._problems.pop(wanted.run_id, None)
-        self._done.pop(wanted.run_id, None)
-        here = any(run_id == wanted.run_id for run_id, _ in self._executed)
-        elsewhere = not here and await asyncio.to_thread(self.runs.holder, wanted.run_id) is not None
-        if elsewhere or len(self._executed) >= self._most:
-            self._ours.add(wanted.run_id)
-        else:
-            self._begin(wanted)
+            while len(self._logs) > _REMEMBERED:
+                self._logs.popitem(last=False)
+            self._problems.pop(wanted.run_id, None)
+            self._done.pop(wanted.run_id, None)
+            here = any(run_id == wanted.run_id for run_id, _ in self._executed)
+            elsewhere = not here and await asyncio.to_thread(self.runs.holder, wanted.run_id) is not None
+            if elsewhere or len(self._executed) >= self._most:
+                self._ours.add(wanted.run_id)
+            else:
+                self._begin(wanted)
 
     def _begin(self, wanted: Submission) -> None:
         key = (wanted.run_id, wanted.debate)

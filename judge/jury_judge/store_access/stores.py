@@ -10,7 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, closing
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -123,6 +123,33 @@ def lock_run(url: str, run_id: str, *, wait: float, say: Say, detached: bool = F
             raise
         say(_waiting(error, wait))
         return RunLock.acquire(url, run_id, wait=wait, detached=detached)
+
+
+class RunLocks(ExitStack):
+    """What one session of a run holds until it ends, in `with`.
+
+    Args:
+        wait: seconds to wait for another process; `say` gets a remark meanwhile.
+        detached: this process belongs to no terminal.
+    """
+
+    def __init__(self, url: str, run_id: str, *, wait: float, say: Say, detached: bool = False) -> None:
+        super().__init__()
+        self._url, self._run_id, self._wait, self._say, self._detached = url, run_id, wait, say, detached
+
+    def lock(self) -> None:
+        """Lock the run: no other process executes it meanwhile."""
+        lock = lock_run(self._url, self._run_id, wait=self._wait, say=self._say, detached=self._detached)
+        if lock is not None:
+            self.callback(lock.release)
+
+    def writer(self) -> EventStore:
+        """The store, open for writing: on SQLite no other process writes meanwhile."""
+        return self.enter_context(closing(open_writer(self._url, run=self._run_id, wait=self._wait, say=self._say)))
+
+    def lone_writer(self) -> EventStore | None:
+        """The same on SQLite; None where others may write."""
+        return self.writer() if parse_store_url(self._url).get_backend_name() == "sqlite" else None
 
 
 def shown_url(store_url: str) -> str:
