@@ -1,7 +1,6 @@
 """Signing the root of the log at intervals, and the Merkle tree over it."""
 
 from collections.abc import Callable
-from shlex import quote
 from typing import NamedTuple
 
 from jury_store.errors import BadNote, SealRefused
@@ -164,6 +163,8 @@ class Sealer:
         return f"the key {self._key.public.name} signed {size} events{path}"
 
     def _remedy(self) -> str:
+        from shlex import quote  # noqa: PLC0415  (keys are seldom ahead of their store)
+
         path = (
             "" if self._last is None else f" jury verify --checkpoint {quote(str(self._last.path))} shows what matches."
         )

@@ -47,6 +47,14 @@ def _fails(url: str, kind: type[OpeningFailed], *, write: bool = False) -> str:
     return str(caught.value)
 
 
+def test_the_command_that_creates_a_store_is_one_that_a_shell_passes_on(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'my stores' / 'none.db'}"
+
+    message = _fails(url, StoreMissing, write=False)
+
+    assert ["jury", "db", "upgrade", "--store", url] == shlex.split(message[message.index("jury db upgrade") :])[:5]
+
+
 @pytest.mark.parametrize("write", [True, False])
 def test_a_missing_or_empty_file_is_reported_with_the_command_that_creates_a_store(tmp_path: Path, write: bool) -> None:
     url = f"sqlite:///{tmp_path / 'none.db'}"
@@ -54,14 +62,6 @@ def test_a_missing_or_empty_file_is_reported_with_the_command_that_creates_a_sto
     message = _fails(url, StoreMissing, write=write)
 
     assert f"jury db upgrade --store {url}" in message
-
-
-def test_the_command_that_creates_a_store_is_one_that_a_shell_passes_on(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'my stores' / 'none.db'}"
-
-    message = _fails(url, StoreMissing, write=False)
-
-    assert ["jury", "db", "upgrade", "--store", url] == shlex.split(message[message.index("jury db upgrade") :])[:5]
     assert [] == list(tmp_path.iterdir())
 
     (tmp_path / "empty.db").touch()
