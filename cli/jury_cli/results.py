@@ -350,10 +350,16 @@ def _code(run_id: str, tally: Tally, outcome: RunOutcome, judged: Sequence[Condi
         return Exit.STOPPED
     accepted = {one.condition.name for one in judged}
     elsewhere = "choose them with --case-id in a run of another name"
+    lost = "ended without a verdict"
+    if (cancelled := tally.ended_as["cancelled"]) and cancelled == tally.no_verdict.count:
+        lost = "was cancelled" if cancelled == 1 else "were cancelled"
+    again = f"jury resume {run_id} --again no_evaluation"
+    if tally.ended_as["failed"]:
+        again += " (not those whose texts were erased)"
     open_ones = [
         (named, what, how)
         for name, named, what, how in (
-            (NO_VERDICT, tally.no_verdict, "ended without a verdict", f"jury resume {run_id} --again no_evaluation"),
+            (NO_VERDICT, tally.no_verdict, lost, again),
             (NO_QUORUM, tally.no_quorum, "had no quorum of jurors", elsewhere),
         )
         if named.count and name not in accepted

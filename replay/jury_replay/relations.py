@@ -334,7 +334,7 @@ class StageChecks:
         earlier = before.opened
         if earlier.stage is None:
             return f"the debate before, {place.before}, is no stage of a ladder"
-        if place.before != stage_id(first_stage_of(opened.debate_id), earlier.stage.number):
+        if first_of(place.before) != stage_id(first_stage_of(opened.debate_id), earlier.stage.number):
             return f"the debate before, {place.before}, is over another case"
         if (earlier.run_id, earlier.case_id) != (opened.run_id, opened.case_id):
             return f"the debate before, {place.before}, is of another run or case"

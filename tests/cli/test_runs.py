@@ -103,6 +103,8 @@ def test_the_debates_of_a_run_that_was_killed_are_cancelled_by_the_command_itsel
     assert outcome.code == 0, outcome.err
     assert "run r2: 2 debates cancelled; 1 case not begun" in outcome.err
     assert ["cancelled", "cancelled", "completed"] == [line["status"] for line in again.lines]
+    assert "jury: 2 debates were cancelled: r2~" in again.err
+    assert "jury resume r2 --again no_evaluation" in again.err
     assert 0 == jury("verify", "--all", "--store", store_url).code
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jury_judge import Records, judge_run
+from jury_judge import Records, Verification, judge_run
 from support.ladders import Accepts, a_ladder, staged
 from support.runtime_harness import Meter
 from support.waiting import until
@@ -58,3 +58,27 @@ async def test_an_audit_keeps_no_line_waiting(cases: Path, tmp_path: Path, url: 
 
     assert outcome.whole
     assert [f"c{number}" for number in range(6)] == [line["case_id"] for line in lines]
+
+
+async def test_a_first_stage_that_was_cancelled_is_judged_again_and_counts_once(
+    cases: Path, tmp_path: Path, url: str, second: Meter
+) -> None:
+    second.closed_for = lambda trace: "~c1/" in trace
+    ladder = a_ladder(tmp_path, PASSES)
+
+    judging = asyncio.create_task(judge_run(staged(cases, url, ladder, concurrency=1), lambda _line: None))
+    await until(lambda: second.running == 2)
+    async with Records(url) as records:
+        cancelling = asyncio.create_task(records.cancel("r", by="ann"))
+        await until(lambda: any(row.status == "cancelled" for row in records.store.debates(run_id="r")))
+        second.open_again()
+        await asyncio.gather(judging, cancelling)
+        planned = staged(cases, url, ladder)
+        planned.again = "no_evaluation"
+        after = await judge_run(planned, lambda _line: None)
+        ended = await records.run_counts("r")
+        verified = await records.verify(Verification(everything=True, deep=True))
+
+    assert ended is not None
+    assert (True, 6, 6) == (after.whole, ended.ended, ended.total)
+    assert () == verified.failures

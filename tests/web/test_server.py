@@ -3,10 +3,18 @@
 import asyncio
 import contextlib
 import inspect
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
 from jury_store import MemoryEventStore
-from jury_web import Address, HttpConnection, listen
+from jury_web import Address, HttpConnection, listen, serving
 from support.each_row import each_row
 from support.loop_clock import LoopClock
 from support.running_server import running_server
@@ -99,3 +107,37 @@ def test_every_callback_of_asyncio_reaches_the_protocol_of_uvicorn() -> None:
     wrapped = {name for name in vars(HttpConnection) if not name.startswith("_")}
 
     assert methods(asyncio.Protocol) == wrapped
+
+
+async def test_a_server_that_is_ended_at_once_still_closes_its_application() -> None:
+    asked, stopping, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def hanging(_request: Request) -> Response:
+        asked.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        yield
+        ended.set()
+
+    listener, address = listen("127.0.0.1", 0)
+    ending = asyncio.Event()
+
+    async def serve() -> None:
+        async with serving(Starlette(routes=[Route("/", hanging)], lifespan=lifespan), listener, ending.set):
+            await stopping.wait()
+
+    server = asyncio.create_task(serve())
+    _, writer = await asyncio.open_connection("127.0.0.1", address.port)
+    writer.write(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    await asked.wait()
+    stopping.set()
+    await ending.wait()
+    server.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await server
+    writer.close()
+
+    assert ended.is_set()

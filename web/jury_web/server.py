@@ -283,7 +283,14 @@ async def serving(
     finally:
         ending()
         server.should_exit = True
-        await task
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            # The application is still closed in order; requests are not waited for.
+            for one in server.server_state.tasks:
+                one.cancel()
+            await task
+            raise
 
 
 class _WebServer(uvicorn.Server):

@@ -13,6 +13,7 @@ from jury_cases.omissions import OmissionReport
 from jury_debate.recorded_panel import described
 from jury_debate.resolved_panel import ResolvedPanel
 from jury_events.case import Case, of_label
+from jury_events.ids import first_stage_of, replaced_id
 from jury_events.ladder import StagePlace
 from jury_events.panel import Panel
 from jury_events.parts import part_digest
@@ -251,9 +252,20 @@ def _stored(run: RunInput, store: EventStore) -> StoredRun:
     if run.ladder is None:
         opened = row.debates + row.waiting - len(run.replacing)
     else:  # escalated ones too
-        opened = store.totals(DebateFilter(run.run_id, stage=1, waiting=None)).opened
+        opened = store.totals(DebateFilter(run.run_id, stage=1, waiting=None)).opened - _replaced(run)
     beyond = store.further_repeats(run.run_id, run.repeats)
     return found._replace(opened=opened, beyond=beyond, prompts=_recorded_prompts(run, store))
+
+
+def _replaced(run: RunInput) -> int:
+    """How many debates of the first stage others stand in for."""
+    replaced = 0
+    for first, successor in run.successors.items():
+        before = replaced_id(successor) if first == first_stage_of(first) else None
+        while before is not None:
+            replaced += 1
+            before = replaced_id(before)
+    return replaced
 
 
 def sees_images(panel: Panel) -> bool:
