@@ -5,6 +5,7 @@ Their words stand here, in the scale `agent-safety`, and where released bytes, f
 of every scale has.
 """
 
+import re
 from enum import StrEnum
 from typing import Final
 
@@ -18,12 +19,15 @@ class Verdict(StrEnum):
 
     @classmethod
     def from_label(cls, label: str) -> "Verdict":
-        """Parse a label, in any case: a verdict, approve, manual, reject, safe, unsafe, pass, fail, good or bad.
+        """Parse a label: a verdict, approve, manual, reject, safe, unsafe, pass, fail, good or bad.
+
+        In any case; the words of a verdict may be parted by spaces or hyphens.
 
         Raises:
             ValueError: the label is none of them; the message lists them.
         """
-        found = _WORDS.get(label.strip().lower())
+        word = label.strip().lower()
+        found = _WORDS.get(word) or _WORDS.get(_PARTED.sub("_", word))
         if found is None:
             raise ValueError(f"label {label!r} is unknown; known labels: {', '.join(sorted(_WORDS))}")
         return found
@@ -36,6 +40,7 @@ FAIL: Final = Verdict.UNSAFE_FAIL
 LABEL_DIFFERENCES = ((PASS, FAIL), (FAIL, PASS), (PASS, REVIEW), (FAIL, REVIEW), (REVIEW, FAIL), (REVIEW, PASS))
 """Verdicts beside labels that differ from them, the worst first."""
 
+_PARTED = re.compile(r"[ -]+")
 _WORDS = {
     **{verdict.value: verdict for verdict in Verdict},
     "approve": Verdict.SAFE_PASS,

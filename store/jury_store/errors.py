@@ -79,9 +79,11 @@ class StoreMissing(OpeningFailed):
     """
 
     def __init__(self, place: str, name: str) -> None:
+        from shlex import quote  # noqa: PLC0415  (stores are seldom missing)
+
         super().__init__(
             f"{place}; name yours with --store or JURY_STORE_URL, or make an empty one with: "
-            f"jury db upgrade --store {name}"
+            f"jury db upgrade --store {quote(name)}"
         )
 
     @classmethod

@@ -217,20 +217,22 @@ def _check_revision(url: URL, engine: Engine) -> None:
         if found == REVISION:
             return
         fault = revision_fault(connection) if has_store(connection) else None
+    from shlex import quote  # noqa: PLC0415  (most stores are as they should be)
+
     if found is not None and is_before_release(found):
         raise StoreBeforeRelease(name, found)
     if fault is not None:
         raise DamagedFile(
             f"{name}: {fault}: the database was altered",
-            f"run jury db upgrade --store {name}, which sets the revision right where the tables are as this version "
-            "declares them; else restore a backup",
+            f"run jury db upgrade --store {quote(name)}, which sets the revision right where the tables are as this "
+            "version declares them; else restore a backup",
         )
     if found is None:
         raise StoreMissing(f"{name} contains no store", name)
     if found < REVISION:
         raise StoreOutdated(
             f"{name} has the schema {found}, this version of Jury Judge needs {REVISION}; "
-            f"run: jury db upgrade --store {name}"
+            f"run: jury db upgrade --store {quote(name)}"
         )
     raise StoreTooNew(
         f"{name} has the schema {found}, this version of Jury Judge supports up to {REVISION}; upgrade jury-judge"

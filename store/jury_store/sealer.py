@@ -163,7 +163,11 @@ class Sealer:
         return f"the key {self._key.public.name} signed {size} events{path}"
 
     def _remedy(self) -> str:
-        path = "" if self._last is None else f" jury verify --checkpoint {self._last.path} shows what matches."
+        from shlex import quote  # noqa: PLC0415  (keys are seldom ahead of their store)
+
+        path = (
+            "" if self._last is None else f" jury verify --checkpoint {quote(str(self._last.path))} shows what matches."
+        )
         return (
             f"Nothing was signed.{path} Restore the log that was signed; to seal this one, create a new key "
             "(jury seal keygen)"

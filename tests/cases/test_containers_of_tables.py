@@ -45,6 +45,7 @@ def test_cells_are_text_and_empty_cells_null(tmp_path):
         ("cases.txt", b'a,b\n"1,0",2\n'),
         ("cases", b'"a","b"\n"1,0","2"\n'),
         ("cases.csv", b'a, b\n"1,0", 2\n'),
+        ("cases.csv", b'a,b\n"1,0",2,,\n'),
         ("cases.csv", b'\xef\xbb\xbf\xef\xbb\xbfa,\xe2\x80\x8bb\n"1,0",2\n'),
     ],
 )
@@ -89,7 +90,7 @@ def test_a_csv_file_that_cannot_be_read_is_refused_with_line_and_remedy(refusals
 
 def test_rows_that_are_no_records_are_left_out_where_the_others_are_asked_for(tmp_path):
     path = csv_file(
-        tmp_path, b"question,response,label\nq,r,pass\nTotal,1,\nq2,r2,pass,\n,,\nNote,,\nq3,,\nTotal,5,x\n"
+        tmp_path, b"question,response,label\nq,r,pass\nTotal,1,\nq2,r2,pass,x\n,,\nNote,,\nq3,,\nTotal,5,x\n"
     )
     left: list[str] = []
 

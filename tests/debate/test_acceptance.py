@@ -226,29 +226,27 @@ def fails(item: int | None) -> Says:
     return Says(F, 10.0, decisive_item=item)
 
 
-def test_a_fail_on_whose_item_the_seats_agree_stands() -> None:
-    verdict, acceptance = accepted(fails(1), fails(1), Says(P, 90.0), threshold=0.7)
-
-    assert (F, 0.833333333, True) == (verdict, acceptance.probability, acceptance.accepted)
-    assert "votes+step" == acceptance.signal
+PASSES = Says(P, 90.0)
+JUDGED = {"preset": "parallel-rounds", "final": {"method": "final_judge"}}
 
 
-def test_a_unanimous_fail_on_different_items_does_not_stand() -> None:
-    verdict, acceptance = accepted(fails(1), fails(2), fails(None), threshold=0.1)
+@each_row(
+    ("answers", "spec", "threshold", "verdict", "of_votes", "probability"),
+    [
+        ((fails(1), fails(1), PASSES), {}, 0.7, F, F, 0.833333333),
+        # A unanimous fail on different items does not stand.
+        ((fails(1), fails(2), fails(None)), {}, 0.1, R, F, 0.0),
+        # A pass is accepted by its votes, from a half down.
+        ([PASSES] * 3, {}, 0.7, R, P, 0.5),
+        ([PASSES] * 3, {}, 0.5, P, P, 0.5),
+        # Seats count also where a final judge decides.
+        ((fails(2), fails(2), PASSES), JUDGED, 0.7, F, F, 0.833333333),
+    ],
+)
+def test_what_stands_is_a_fail_on_whose_item_the_seats_agree_or_a_pass_by_its_votes(
+    answers: Any, spec: dict[str, Any], threshold: float, verdict: Verdict, of_votes: Verdict, probability: float
+) -> None:
+    found, acceptance = accepted(*answers, threshold=threshold, **spec)
 
-    assert (R, F, 0.0, False) == (verdict, acceptance.verdict, acceptance.probability, acceptance.accepted)
-
-
-@each_row(("threshold", "verdict"), [(0.7, R), (0.5, P)])
-def test_a_pass_is_accepted_by_its_votes_from_a_half_down(threshold: float, verdict: Verdict) -> None:
-    found, acceptance = accepted(*[Says(P, 90.0)] * 3, threshold=threshold)
-
-    assert (verdict, 0.5) == (found, acceptance.probability)
-
-
-def test_seats_count_also_where_a_final_judge_decides() -> None:
-    verdict, acceptance = accepted(
-        fails(2), fails(2), Says(P, 90.0), threshold=0.7, preset="parallel-rounds", final={"method": "final_judge"}
-    )
-
-    assert (F, 0.833333333) == (verdict, acceptance.probability)
+    assert ("votes+step", of_votes, probability) == (acceptance.signal, acceptance.verdict, acceptance.probability)
+    assert (verdict, verdict is of_votes) == (found, acceptance.accepted)

@@ -204,20 +204,19 @@ def test_a_quotation_with_other_gaps_case_and_marks_is_found_whole(words: list[s
     assert wanted == "".join(text[found.start : found.end].split()).casefold()
 
 
-def test_a_long_text_in_one_line_has_the_same_spans() -> None:
-    text = "é" * 5000 + "the order was  paid" + "漢" * 5000
-    found = SearchedText(text).normalised("THE ORDER WAS PAID")
+@each_row(
+    ("text", "quote", "span"),
+    [
+        ("é" * 5000 + "the order was  paid" + "漢" * 5000, "THE ORDER WAS PAID", "the order was  paid"),
+        ("cafe\u0301 " * 500 + "Cafe noir", "CAFE", "Cafe"),  # many places are in the middle of letters
+    ],
+    ids=["one line", "letters"],
+)
+def test_a_long_text_has_the_same_spans(text: str, quote: str, span: str) -> None:
+    found = SearchedText(text).normalised(quote)
 
     assert found is not None
-    assert "the order was  paid" == text[found.start : found.end]
-
-
-def test_a_place_after_many_in_the_middle_of_letters_is_found() -> None:
-    text = "cafe\u0301 " * 500 + "Cafe noir"
-    found = SearchedText(text).normalised("CAFE")
-
-    assert found is not None
-    assert "Cafe" == text[found.start : found.end]
+    assert span == text[found.start : found.end]
 
 
 @each_row(

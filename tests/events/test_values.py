@@ -155,7 +155,14 @@ def test_a_sum_is_the_float_nearest_to_that_of_the_decimals(numbers: list[float]
 
 @each_row(
     ("label", "verdict"),
-    [("approve", "safe_pass"), (" Manual ", "needs_review"), ("REJECT", "unsafe_fail"), ("unsafe", "unsafe_fail")],
+    [
+        ("approve", "safe_pass"),
+        (" Manual ", "needs_review"),
+        ("REJECT", "unsafe_fail"),
+        ("unsafe", "unsafe_fail"),
+        ("Safe Pass", "safe_pass"),
+        ("UNSAFE-FAIL", "unsafe_fail"),
+    ],
 )
 def test_labels_of_other_systems_are_read(label, verdict) -> None:
     assert verdict == Verdict.from_label(label)

@@ -161,7 +161,7 @@ async def test_a_normal_end_without_content_is_an_empty_answer(dialect: Dialect)
 OF_OPENAI_AND_ANTHROPIC = ("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens")
 OF_GOOGLE = ("promptTokenCount", "candidatesTokenCount")
 NO_COUNTS: tuple[tuple[Any, Any], ...] = (
-    ({"prompt_tokens": -1, "completion_tokens": True, "input_tokens": "7", "output_tokens": 1.5}, ["?"]),
+    ({"prompt_tokens": -1, "completion_tokens": True, "input_tokens": "7 tokens", "output_tokens": 1.5}, ["?"]),
     (dict.fromkeys(OF_OPENAI_AND_ANTHROPIC, 10**400), dict.fromkeys(OF_GOOGLE, 2**63)),
     (dict.fromkeys(OF_OPENAI_AND_ANTHROPIC, 0), dict.fromkeys(OF_GOOGLE, 0)),
 )

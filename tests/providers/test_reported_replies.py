@@ -58,6 +58,12 @@ def piece(index: Any, content: str, finish: str | None = None) -> str:
     return json.dumps({"choices": [{"index": index, "delta": {"content": content}, "finish_reason": finish}]})
 
 
+def part(index: int | None, text: str, finish: str | None = None) -> str:
+    """A chunk of one of several candidates; the first has no index."""
+    content = {"role": "model", "parts": [{"text": text}]}
+    return json.dumps({"candidates": [{"index": index, "content": content, "finishReason": finish}]})
+
+
 def refusing(wrong: Callable[[dict[str, Any]], bool], message: str, status: int = 400) -> Answer:
     """A server that refuses some requests and answers the others."""
 
@@ -145,6 +151,8 @@ PIECES = [(GOOD[:5], None), (GOOD[5:], None), ("", "stop")]
         (CHAT, stream(piece(1, JUDGED, "stop"), piece(0, GOOD[:5]), piece(0, GOOD[5:], "stop"), "[DONE]")),
         (CHAT, stream(piece(1, GOOD[:5]), piece(1, GOOD[5:], "stop"), "[DONE]")),
         (CHAT, stream(piece("0", GOOD[:5]), piece(None, GOOD[5:], "stop"), "[DONE]")),
+        (GOOGLE, stream(part(0, GOOD[:5]), part(1, JUDGED[:7]), part(0, GOOD[5:], "STOP"), part(1, JUDGED[7:], "STOP"))),
+        (GOOGLE, stream(part(1, JUDGED, "STOP"), part(None, GOOD[:5]), part(None, GOOD[5:], "STOP"))),
         (CHAT, document({"choices": [a_choice(0, "", message={"role": "assistant", "content": json.loads(GOOD)})]})),
         (RESPONSES, a_response(output_text=GOOD)),
         (RESPONSES, a_response(output=[{"type": "reasoning", "id": "rs", "summary": []}], output_text=GOOD)),

@@ -68,8 +68,19 @@ def listed_runs(command: Command) -> str:
     return subprocess.run(arguments, env=command.environment(), capture_output=True, check=True, text=True).stdout
 
 
-def keeps_to_the_budget(command: Command, server: ChargingServer, panel: Path, kills: int) -> None:
-    said = killed_and_resumed(command, server, panel, kills)
+@pytest.fixture(params=["command", pytest.param("postgres_command", marks=pytest.mark.long)])
+def on_either(request: pytest.FixtureRequest) -> Command:
+    """`jury run` over the cases, with a store on each database."""
+    found: Command = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kills", [2, pytest.param(5, marks=pytest.mark.long)])
+def test_a_run_that_is_killed_with_calls_in_flight_is_charged_no_more_than_its_budget(
+    on_either: Command, server: ChargingServer, panel: Path, kills: int
+) -> None:
+    said = killed_and_resumed(on_either, server, panel, kills)
 
     assert server.charged * A_CALL <= MOST, said
     assert "sent and not recorded" in said
@@ -77,26 +88,14 @@ def keeps_to_the_budget(command: Command, server: ChargingServer, panel: Path, k
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("kills", [2, pytest.param(5, marks=pytest.mark.long)])
-def test_a_run_that_is_killed_with_calls_in_flight_is_charged_no_more_than_its_budget(
-    command: Command, server: ChargingServer, panel: Path, kills: int
+def test_a_command_that_waited_for_another_claims_none_of_its_calls(
+    on_either: Command, server: ChargingServer, panel: Path
 ) -> None:
-    keeps_to_the_budget(command, server, panel, kills)
-
-
-@pytest.mark.long
-def test_a_run_on_postgresql_that_is_killed_is_charged_no_more_than_its_budget(
-    postgres_command: Command, server: ChargingServer, panel: Path
-) -> None:
-    keeps_to_the_budget(postgres_command, server, panel, 2)
-
-
-def claims_nothing_of_the_other(command: Command, server: ChargingServer, panel: Path) -> None:
     options = ("--in-process", "--panel", str(panel), "--limit", "2")
     server.hold()
-    first = command.start(*options)
+    first = on_either.start(*options)
     eventually(lambda: first.process.poll() is not None or server.held >= AT_ONCE)
-    second = command.start(*options)
+    second = on_either.start(*options)
     eventually(lambda: second.process.poll() is not None or "waiting up to" in second.stderr)
     server.release()
     first.ends()
@@ -108,17 +107,3 @@ def claims_nothing_of_the_other(command: Command, server: ChargingServer, panel:
     assert "this command: 0 calls, " in second.stderr
     assert f"the run: {charged} calls, " in second.stderr
     assert "2 debates judged before, none now" in second.stderr
-
-
-@pytest.mark.full
-def test_a_command_that_waited_for_another_claims_none_of_its_calls(
-    command: Command, server: ChargingServer, panel: Path
-) -> None:
-    claims_nothing_of_the_other(command, server, panel)
-
-
-@pytest.mark.long
-def test_a_command_that_waited_on_postgresql_claims_none_of_its_calls(
-    postgres_command: Command, server: ChargingServer, panel: Path
-) -> None:
-    claims_nothing_of_the_other(postgres_command, server, panel)

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import json
 import os
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -45,6 +46,14 @@ def _fails(url: str, kind: type[OpeningFailed], *, write: bool = False) -> str:
     with pytest.raises(kind) as caught:
         open_store(url, write=write, wait=0)
     return str(caught.value)
+
+
+def test_the_command_that_creates_a_store_is_one_that_a_shell_passes_on(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'my stores' / 'none.db'}"
+
+    message = _fails(url, StoreMissing, write=False)
+
+    assert ["jury", "db", "upgrade", "--store", url] == shlex.split(message[message.index("jury db upgrade") :])[:5]
 
 
 @pytest.mark.parametrize("write", [True, False])

@@ -97,8 +97,10 @@ def read_rows(
         if not number and all(_RULE.fullmatch(one) for one in cells if one.strip()):
             is_markdown = True
             continue
+        if len(cells) > len(names) and not any(map(str.strip, cells[len(names) :])):
+            cells = cells[: len(names)]  # noqa: PLW2901  (as spreadsheets pad rows)
         number += 1
-        fault = _fault(cells, header, names, follows_gap=follows_gap and number > 1)
+        fault = _fault(cells, header, names, number, follows_gap=follows_gap and number > 1)
         follows_gap = False
         if fault is not None:
             leave_out(CaseFileError(f"{origin.name}:{lines.begin}: {fault}"))
@@ -113,7 +115,7 @@ def read_rows(
         raise CaseFileError(f"{origin.name}: contains a header and no row")
 
 
-def _fault(cells: list[str], header: list[str], names: list[str], *, follows_gap: bool) -> str | None:
+def _fault(cells: list[str], header: list[str], names: list[str], number: int, *, follows_gap: bool) -> str | None:
     """Why a row is no record of the table; None: it is one. `follows_gap`: it comes after an empty row."""
     if len(cells) != len(names):
         return (
@@ -122,10 +124,10 @@ def _fault(cells: list[str], header: list[str], names: list[str], *, follows_gap
         )
     if cells == header:
         return "the row repeats the header, as files have it that were joined; delete it"
-    if _is_header(cells):
+    if _is_header(cells) or (number <= _MOST_HEADERS and _explains(cells)):
         return (
-            f"the row is a header ({_listing([one for one in cells if one.strip()])}); delete it if it repeats or "
-            "explains the first one, or the lines above it if they are a title"
+            f"the row is a header ({_listing([one for one in cells if one.strip()])}); delete it and other rows that "
+            "repeat or explain the first one, or the lines above it if they are a title"
         )
     filled = [one.strip() for one in cells if one.strip()]
     if len(filled) == len(cells) or not (_sums_up(filled) or (len(filled) == 1 and (follows_gap or _NOTE(filled[0])))):
@@ -142,7 +144,8 @@ _LONGEST_IN_HEADER = 40
 _TOTAL = re.compile(r"(grand |sub)?totals?|sums?|averages?|means?|medians?|counts?|合計|小計|平均|件数", re.IGNORECASE)
 _NUMBER = re.compile(r"[-+(]?[$€£¥]?[\d., '\u00a0]*\d\)?\s?%?")
 _NOTE = re.compile(
-    r"(notes?|sources?|legend|remarks?|exported|generated|注|備考|出典)\s*[:：]|[*※]", re.IGNORECASE
+    r"(notes?|sources?|legend|remarks?|exported|generated|注|備考|出典)\s*[:：]|[*※]|\W*[\d,]+ (rows?|records?)\b",
+    re.IGNORECASE,
 ).match
 
 
@@ -153,6 +156,16 @@ def _is_header(cells: list[str]) -> bool:
         return False
     asks, answers = _ASKS.intersection(said), _ANSWERS.intersection(said)
     return bool(asks and answers and len(asks | answers) > 1)
+
+
+_MOST_HEADERS = 3
+"""Rows in which a header may be explained: Qualtrics has two below it."""
+_EXPLAINED = re.compile(r"[(\[<][^()\[\]<>]{1,40}[)\]>]|\{\"ImportId\":.*\}")
+
+
+def _explains(cells: list[str]) -> bool:
+    """Whether cells say what stands in the columns: `(text)`, `[0-1]`, ids of an import."""
+    return len(cells) > 1 and all(_EXPLAINED.fullmatch(one.strip()) for one in cells)
 
 
 def _sums_up(filled: list[str]) -> bool:

@@ -18,7 +18,13 @@ from jury_cases.transcripts.authors import AUTHORS
 from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import Speaker, TranscriptBuilder
 from jury_cases.transcripts.chat import KINDS, read_choices, read_end, read_message, read_sharegpt
-from jury_cases.transcripts.gemini import read_candidates, read_content, read_contents, read_prompt_feedback
+from jury_cases.transcripts.gemini import (
+    read_candidates,
+    read_content,
+    read_contents,
+    read_prompt_feedback,
+    read_stream,
+)
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank, json_kind
 from jury_cases.transcripts.reading import is_message, read_messages
 from jury_cases.transcripts.responses import is_item, read_responses
@@ -164,6 +170,8 @@ def _gemini(row: Any) -> CaseDraft:
         read_contents(contents, builder)
     if table.get("candidates") is not None:
         read_candidates(table["candidates"], builder)
+    elif isinstance(table.get("response"), list):
+        read_stream(table["response"], builder, "response")
     read_prompt_feedback(_found(table, "promptFeedback", "prompt_feedback"), builder)
     read = ("contents", "candidates", "systemInstruction", "system_instruction", "response", "result")
     return _draft(table, builder, *read)

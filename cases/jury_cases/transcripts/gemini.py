@@ -96,10 +96,15 @@ def _is_text(part: dict[str, Any]) -> bool:
 
 
 def read_candidates(value: Any, builder: TranscriptBuilder, place: str = "candidates") -> None:
-    """Read `candidates` of a response: the first one; others are reported as not shown, an abnormal end is an event."""
-    for index, written in enumerate(as_objects(value, place, "candidates")):
+    """Read `candidates` of a response: the first one; others are reported as not shown, an abnormal end is an event.
+
+    The first is that of `index` 0, which may be left out, wherever it stands.
+    """
+    candidates = as_objects(value, place, "candidates")
+    first = _first_of(candidates)
+    for index, written in enumerate(candidates):
         candidate = snake_keys(written)
-        if index:
+        if index != first:
             builder.not_shown("another candidate", "model", f"{place}.{index}", written)
             continue
         if isinstance(candidate.get("content"), dict):
@@ -109,6 +114,27 @@ def read_candidates(value: Any, builder: TranscriptBuilder, place: str = "candid
             text = ": ".join(part for part in (reason, as_text(candidate.get("finish_message"))) if part)
             builder.add(Event, f"{place}.{index}", origin="environment", name="end of the answer", text=text)
         builder.unread(candidate, _CANDIDATE | {"finish_message"}, "model", f"{place}.{index}")
+
+
+def _first_of(candidates: list[dict[str, Any]]) -> int:
+    return next((number for number, one in enumerate(candidates) if one.get("index") in (None, 0)), 0)
+
+
+def read_stream(value: Any, builder: TranscriptBuilder, place: str) -> None:
+    """Read the chunks of a streamed response: what they have of the first candidate; others are reported."""
+    pieces: list[dict[str, Any]] = []
+    others: list[dict[str, Any]] = []
+    for index, chunk in enumerate(as_objects(value, place, "chunks")):
+        for one in as_objects(chunk.get("candidates"), f"{place}.{index}.candidates", "candidates"):
+            (pieces if one.get("index") in (None, 0) else others).append(one)
+    said = [{"role": "model", **one["content"]} for one in pieces if isinstance(one.get("content"), dict)]
+    for number, content in enumerate(_with_whole_texts(said)):
+        if content is not None:
+            read_content(content, builder, f"{place}.{number}")
+    if pieces:
+        read_candidates([{name: one for name, one in pieces[-1].items() if name != "content"}], builder, place)
+    for other in {as_text(one["index"]): one for one in others}.values():
+        builder.not_shown("another candidate", "model", place, other)
 
 
 def read_prompt_feedback(value: Any, builder: TranscriptBuilder, place: str = "promptFeedback") -> None:

@@ -7,6 +7,7 @@ does not have. Source: `langchain_core.messages`, and the packages of OpenAI, An
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from jury_cases.transcripts.authors import MessageAuthor
@@ -208,7 +209,7 @@ _KEPT = frozenset({"type", "id", "index", "name", "mime_type", "role"})
 
 
 class ChunkRun:
-    """The consecutive chunks of one message.
+    """The chunks of one message, which those of other runs may part.
 
     A run of a model has an id (`run--…`); some of its chunks may have an id of the provider in its place.
     """
@@ -217,6 +218,10 @@ class ChunkRun:
         self.chunks = [chunk]
         self._first = chunk.get("id")
         self._run = self._first if _is_run(self._first) else None
+
+    def is_of(self, chunk: dict[str, Any]) -> bool:
+        """Whether a chunk has the id of this run."""
+        return self._run is not None and chunk.get("id") == self._run
 
     def takes(self, chunk: dict[str, Any]) -> bool:
         """Add a chunk if it is a further part of the message; returns whether it is."""
@@ -373,10 +378,13 @@ def _whole_messages(value: Iterable[Any]) -> list[tuple[int, Any]]:
     found: list[tuple[int, Any]] = []
     for index, message in enumerate(value):
         fields = unwrapped(message) if is_chunk(message) else None
-        last = found[-1][1] if found else None
         if fields is None:
             found.append((index, message))
-        elif not (isinstance(last, ChunkRun) and last.takes(fields)):
+            continue
+        open_runs = takewhile(lambda one: isinstance(one, ChunkRun), (one for _, one in reversed(found)))
+        runs: list[ChunkRun] = list(open_runs)
+        last = next((one for one in runs if one.is_of(fields)), runs[0] if runs else None)
+        if last is None or not last.takes(fields):
             found.append((index, ChunkRun(fields)))
     return found
 

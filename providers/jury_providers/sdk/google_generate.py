@@ -202,10 +202,13 @@ class GoogleGenerate(SdkAdapter):
         candidate: dict[str, Any] = {}
         content: dict[str, Any] = {}
         parts: list[dict[str, Any]] = []
+        begun = [one.get("index") or 0 for event in events for one in objects(event.get("candidates"))]
+        first = min((index for index in begun if type(index) is int), default=0)
         for event in events:
             document |= event
-            candidate |= _candidate(event)
-            piece = object_at(_candidate(event), "content")
+            streamed = _candidate(event, first, alone=False)
+            candidate |= streamed
+            piece = object_at(streamed, "content")
             content |= piece
             for part in objects(piece.get("parts")):
                 _append(parts, part)
@@ -222,10 +225,11 @@ def _inline(picture: ModelPicture) -> dict[str, Any]:
     return {"inlineData": {"mimeType": picture.media_type, "data": picture.base64}}
 
 
-def _candidate(document: dict[str, Any]) -> dict[str, Any]:
-    """The candidate that was asked for; the first has no index, or 0."""
+def _candidate(document: dict[str, Any], first: int = 0, *, alone: bool = True) -> dict[str, Any]:
+    """The candidate that was asked for: that of the index `first`, where none is 0; with `alone` else any."""
     candidates = objects(document.get("candidates"))
-    return next((one for one in candidates if one.get("index") in (None, 0)), candidates[0]) if candidates else {}
+    found = next((one for one in candidates if (one.get("index") or 0) == first), None)
+    return found or (candidates[0] if alone and candidates else {})
 
 
 def _append(parts: list[dict[str, Any]], part: dict[str, Any]) -> None:
