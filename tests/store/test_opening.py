@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import event as sa_event
@@ -340,9 +341,9 @@ store.close()
 
 
 def test_a_store_that_is_closed_while_it_is_read_leaves_no_connection_open(sqlite_url: str) -> None:
-    store = open_store(sqlite_url, write=False)
-    pool = store._reader.pool  # type: ignore[attr-defined]
-    sa_event.listen(store._reader, "after_cursor_execute", lambda *_: store.close())  # type: ignore[attr-defined]
+    store: Any = open_store(sqlite_url, write=False)
+    pool = store._reader.pool
+    sa_event.listen(store._reader, "after_cursor_execute", lambda *_: store.close())
 
     store.runs()
 
