@@ -73,7 +73,7 @@ cache_writes lifetime tokens
 calibration confidence digest on panel prompts risk signal threshold by_outcome? made_on?
 calls body debate_id exchange
 cancel_requested by number type
-case_labelled by label metadata number type
+case_labelled by metadata number type label?
 cases_listed debates digest first later number type cases?
 check largest reached seats status majority_label? majority_position?
 check_abandoned cancelled number type
