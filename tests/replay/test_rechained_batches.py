@@ -53,6 +53,8 @@ NOT_CONTRADICTED = {
     "batch_missed what",
     # Of the last batch of a run, after which no other is known to be of a later wave.
     "batch_prepared wave",
+    # Of an item without an answer, whose call was tried again.
+    "batch_items_listed calls.exchange",
     # Of a batch without an answer, of which a line was refused.
     "batch_closed cause",
 }
@@ -118,7 +120,7 @@ def unnoticed(log: Log) -> tuple[int, Counter[str]]:
     for stored in log.events:
         body = json.loads(stored.body)
         for place in leaves(body):
-            in_calls = stored.stream.startswith("calls/") and place[0] in {"via", "latency_ms", "waited_ms"}
+            in_calls = body.get("via") is not None and place[0] in {"via", "latency_ms", "waited_ms"}
             if not (in_calls or stored.stream.startswith("batches/")):
                 continue
             for to in others_of(place[-1], at(body, place)):

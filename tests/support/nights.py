@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections import Counter
 from contextlib import aclosing, closing
 from datetime import date
@@ -17,7 +18,7 @@ from jury_judge.runs.supervision import RunSupervision
 from jury_judge.runs.wave_driving import WaveDriving
 from jury_judge.store_access.open_batches import WaveMetrics
 from jury_migrations import upgrade
-from jury_providers import Prices
+from jury_providers import Prices, load_prices
 from jury_store import EventStore, PublicKey, open_store
 from support.batch_double import BatchAccountDouble
 
@@ -34,6 +35,11 @@ def rows(count: int) -> list[dict[str, Any]]:
     return [
         {"id": f"c{one}", "question": f"Refund order {one}.", "response": "Refunded to 4242."} for one in range(count)
     ]
+
+
+def _prices() -> Prices:
+    """Those of the variable, and no list prices."""
+    return load_prices(os.environ["JURY_PRICES"]) if "JURY_PRICES" in os.environ else Prices()
 
 
 class Died(Exception):
@@ -66,7 +72,7 @@ class Night:
         clock, supervision, stopping = (plan.pop(name, None) for name in ("clock", "supervision", "stopping"))
         own = BatchPlan(self.account.providers, sleep=self.pass_by, monotonic=lambda: self.seconds)
         batches = own._replace(**plan)
-        budget = self.read(lambda store: run_budget(store, run_id, Prices(), TODAY, self.budget.bounds))
+        budget = self.read(lambda store: run_budget(store, run_id, _prices(), TODAY, self.budget.bounds))
         jury = Jury(self.panel, store=self.url, budget=self.budget, observation=Observation(metrics=self.totals))
         jury._actors.config = jury._actors.config._replace(budget=budget)
         effects = Effects() if clock is None else Effects(clock=clock)
@@ -87,7 +93,7 @@ class Night:
                 jury.store,
                 batches,
                 stopping,
-                prices=Prices(),
+                prices=_prices(),
                 say=self.said.append,
                 metrics=WaveMetrics(self.totals, effects.clock),
                 cancelled_by=lambda: supervision.cancelled_by,
