@@ -97,7 +97,7 @@ def automatic(row: Mapping[str, Any], target: str) -> Any:
 def filled_columns(row: Mapping[str, Any], target: str) -> list[str]:
     """The row's default columns for `target` that have a value, the one that counts first: blank texts are last."""
     found = [column for column in AUTOMATIC[target] if row.get(column) is not None]
-    return found if len(found) < 2 else sorted(found, key=lambda one: row[one] == "" or str(row[one]).isspace())  # noqa: PLR2004
+    return sorted(found, key=lambda one: isinstance(row[one], str) and not row[one].strip())
 
 
 def value_at(row: Any, source: str, target: str) -> Any:

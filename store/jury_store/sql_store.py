@@ -424,7 +424,7 @@ class SqlEventStore(EventStore):
                 raise
             raise self._failure(error) from error
         finally:
-            if self._closed:  # meanwhile, by another thread: the pool has the connection back, and nobody closes it
+            if self._closed:  # by another thread, meanwhile: the connection went back to a pool that was closed before
                 pool.dispose()
 
     def _read_for_audit(

@@ -28,7 +28,7 @@ _SEPARATOR = re.compile(r"\s*sep=(.)\s*", re.IGNORECASE)
 _DELIMITERS = ",\t;|"
 _OTHER_DELIMITERS = frozenset("^~¦§\x01\x1e\x1f")
 _BLANK = "\ufeff\u200b\u200e\u200f \t\r\n\f\v\u00a0\u3000"
-"""Around names of columns: spaces, marks of the order of bytes, and others that nobody sees."""
+"""Around names of columns: blanks, byte order marks, and characters without a glyph."""
 _RULE = re.compile(r"\s*:?-{3,}:?\s*")
 _LONGEST_NAME = 200
 _SHOWN_COLUMNS = 8
